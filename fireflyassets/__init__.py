@@ -1,0 +1,1 @@
+"""The asset factory: campaign jobs in, finished creatives out."""
