@@ -1,0 +1,125 @@
+"""The error tree. Two families matter to a wave: somebody must act, or the same job later.
+
+Belongs here: every error that crosses a module. Does not: answers a caller branches on and
+goes on from; those are return types.
+
+    FactoryError
+    ├── Refused              bad input; nothing was written, nothing paid
+    │   ├── UnknownCampaign
+    │   ├── UnusableTemplate
+    │   └── UnusableConfiguration
+    ├── JobFailed            this job ends here; someone must act
+    │   ├── StepRefused          Adobe refused the call for good (class inside)
+    │   └── RenditionDefect      the file that came back is not what was asked
+    ├── JobDelayed           the same job, later
+    │   ├── Throttled            no ticket within reach, or too many 429s in one step
+    │   ├── AwaitingOutcome      a decidable submit whose outcome is not settled yet
+    │   └── OutcomeUnknown       a paid call may have run: held until a person decides
+    ├── OwnershipLost        another wave owns the job now; stop without a word
+    └── ServiceDown          a part of the local stack is not there
+"""
+
+from datetime import datetime
+from typing import ClassVar
+
+from fireflyassets.core.failure import GUIDANCE, FailureClass, Fault
+
+
+class FactoryError(Exception):
+    """Root of the tree. Every leaf has a remedy."""
+
+    remedy: ClassVar[str] = ""
+
+
+class Refused(FactoryError):
+    """Input that can't be worked with."""
+
+
+class UnknownCampaign(Refused):
+    """No loaded campaign has that name."""
+
+    remedy = "Check the spelling, or add the campaign's YAML file and reload."
+
+    def __init__(self, slug: str) -> None:
+        super().__init__(f"There is no campaign {slug!r}.")
+
+
+class UnusableTemplate(Refused):
+    """A template that the recipe can't be run on."""
+
+    remedy = "Mend the PSD or the recipe; run `fireflyassets campaign check`."
+
+
+class UnusableConfiguration(Refused):
+    """A configuration file or setting that can't be used."""
+
+    remedy = "Mend the file or the setting that is named."
+
+
+class JobFailed(FactoryError):
+    """The job ends in this wave; someone must act."""
+
+    def __init__(self, sentence: str, *, failure: FailureClass) -> None:
+        super().__init__(sentence)
+        self.failure = failure
+
+
+class StepRefused(JobFailed):
+    """Adobe refused a call, or a job of it failed, for good."""
+
+    remedy = "Follow the guidance of the failure's class."
+
+    def __init__(self, step: str, fault: Fault, *, failure: FailureClass) -> None:
+        super().__init__(f"Step {step}: {fault.sentence()}. {GUIDANCE[failure]}", failure=failure)
+        self.fault = fault
+
+
+class RenditionDefect(JobFailed):
+    """A result that is not what was asked for."""
+
+    remedy = "Look at the file under its temporary key; regenerate the job if it is Adobe's fault."
+
+    def __init__(self, step: str, what: str) -> None:
+        super().__init__(f"Step {step}: {what}.", failure=FailureClass.TEMPLATE_DEFECT)
+
+
+class JobDelayed(FactoryError):
+    """The same job, later: it goes back to the queue, and no attempt is counted."""
+
+    def __init__(self, sentence: str, *, until: datetime | None) -> None:
+        super().__init__(sentence)
+        self.until = until
+        """When it is due again; None holds it until a person decides."""
+
+
+class Throttled(JobDelayed):
+    """No ticket within reach."""
+
+    remedy = "Wait, or ask Adobe for a higher limit."
+
+
+class AwaitingOutcome(JobDelayed):
+    """A submit that wrote to our own key may still be running."""
+
+    remedy = "Nothing: after 75 minutes the key shows whether it ran."
+
+
+class OutcomeUnknown(JobDelayed):
+    """A paid call may have been accepted, and no answer says so."""
+
+    remedy = "Resolve it with `fireflyassets fence resolve`, from Adobe's usage report."
+
+    def __init__(self, step: str, why: str) -> None:
+        super().__init__(f"Step {step}: the outcome of a paid call is unknown ({why}).", until=None)
+
+
+class OwnershipLost(FactoryError):
+    """The row names another wave or epoch: whatever this worker does next does not count."""
+
+    remedy = "Nothing: the wave that owns the job goes on with it."
+
+
+class ServiceDown(FactoryError):
+    """A part of the local stack did not start, or died."""
+
+    remedy = "Read its log, which is named; then start again."

@@ -1,0 +1,181 @@
+"""Failures: one table from what Adobe said to a class, and from the class to an action.
+
+Belongs here: the normalised fault and its classification, total, in one place that operators
+read. Does not: parsing of vendor bodies (``adapters/adobe/faults.py``), waiting, sending.
+Unknown means hold: nobody guesses with a customer's money.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+
+class Family(StrEnum):
+    """An API family with limits and rules of its own."""
+
+    IMS = "ims"
+    FIREFLY = "firefly"
+    PHOTOSHOP = "photoshop"
+    STORAGE = "storage"
+
+
+class FailureClass(StrEnum):
+    """What kind of trouble it is, which alone decides what happens next."""
+
+    AUTH = "auth"
+    THROTTLED = "throttled"
+    TRANSIENT = "transient"
+    STALE_REFERENCE = "stale-reference"
+    INVALID_REQUEST = "invalid-request"
+    UNSAFE_CONTENT = "unsafe-content"
+    ENTITLEMENT = "entitlement"
+    QUOTA = "quota"
+    MODEL_NOT_READY = "model-not-ready"
+    MODEL_RETIRED = "model-retired"
+    LOST_ANSWER = "lost-answer"
+    TEMPLATE_DEFECT = "template-defect"
+    STORAGE = "storage"
+    BUG = "bug"
+    UNKNOWN = "unknown"
+
+
+class Action(StrEnum):
+    """What the factory does with a failure when tries are spent or do not help."""
+
+    RETRY = "retry"
+    """Another try of the step; when the tries are spent, the job goes to ``dlq``."""
+    PARK = "park"
+    """Give the job back as queued, due later."""
+    HOLD = "hold"
+    """Give the job back as queued, held until a person decides."""
+    REVIEW = "review"
+    """The input must be mended, or a person must look."""
+    DLQ = "dlq"
+    """Recoverable by a classified replay once the cause is gone."""
+
+
+ACTIONS: Final[dict[FailureClass, Action]] = {
+    FailureClass.AUTH: Action.DLQ,
+    FailureClass.THROTTLED: Action.PARK,
+    FailureClass.TRANSIENT: Action.RETRY,
+    FailureClass.STALE_REFERENCE: Action.RETRY,
+    FailureClass.INVALID_REQUEST: Action.REVIEW,
+    FailureClass.UNSAFE_CONTENT: Action.REVIEW,
+    FailureClass.ENTITLEMENT: Action.DLQ,
+    FailureClass.QUOTA: Action.DLQ,
+    FailureClass.MODEL_NOT_READY: Action.PARK,
+    FailureClass.MODEL_RETIRED: Action.REVIEW,
+    FailureClass.LOST_ANSWER: Action.HOLD,
+    FailureClass.TEMPLATE_DEFECT: Action.REVIEW,
+    FailureClass.STORAGE: Action.RETRY,
+    FailureClass.BUG: Action.HOLD,
+    FailureClass.UNKNOWN: Action.HOLD,
+}
+
+GUIDANCE: Final[dict[FailureClass, str]] = {
+    FailureClass.AUTH: "Rotate the credential's secret; then replay.",
+    FailureClass.THROTTLED: "Nothing: the job goes on by itself when the limit allows.",
+    FailureClass.TRANSIENT: "Replay once Adobe answers again.",
+    FailureClass.STALE_REFERENCE: "Replay; references are signed anew.",
+    FailureClass.INVALID_REQUEST: "Mend the field that is named and send the job under a new key.",
+    FailureClass.UNSAFE_CONTENT: "Change the prompt and send the job under a new key.",
+    FailureClass.ENTITLEMENT: "Have the product added to the credential's project; then replay.",
+    FailureClass.QUOTA: "Ask Adobe for more quota, or wait for the new period; then replay.",
+    FailureClass.MODEL_NOT_READY: "Nothing: the model is checked again.",
+    FailureClass.MODEL_RETIRED: "Choose another model in the campaign.",
+    FailureClass.LOST_ANSWER: "Decide with Adobe's usage report whether the call was billed.",
+    FailureClass.TEMPLATE_DEFECT: "Mend the template; the layer is named.",
+    FailureClass.STORAGE: "Replay once the bucket can be written.",
+    FailureClass.BUG: "Report it with the job id; nothing more is spent on the job meanwhile.",
+    FailureClass.UNKNOWN: "Look at the job's last fault; add its class to the table.",
+}
+"""What to tell the people who own the job; never a vendor's raw words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A vendor's answer, normalised and redacted."""
+
+    family: Family
+    status: int | None
+    """HTTP status; None where the trouble came inside a 200, or without an answer."""
+    code: str = ""
+    field: str = ""
+    """Path of the field it names, dots between."""
+    message: str = ""
+
+    def sentence(self) -> str:
+        """Return the fault in one line for logs, rows and metadata."""
+        parts = [self.family.value, str(self.status or "-"), self.code or "-"]
+        return " ".join([*parts, *([f"at {self.field}"] if self.field else [])])
+
+
+_UNSAFE: Final = frozenset(
+    {
+        "prompt_unsafe",
+        "prompt_entity_denied",
+        "image_unsafe",
+        "reference_image_unsafe_error",
+        "input_media_unsafe",
+        "output_media_unsafe",
+        "legal_error",
+        "unauthorized_legal_reasons",
+        "400411",
+    }
+)
+_BY_CODE: Final[dict[str, FailureClass]] = {
+    **dict.fromkeys(_UNSAFE, FailureClass.UNSAFE_CONTENT),
+    "quota_exhausted": FailureClass.QUOTA,
+    "403421": FailureClass.QUOTA,
+    "user_non_entitled": FailureClass.ENTITLEMENT,
+    "user_profile_denied": FailureClass.ENTITLEMENT,
+    "invalid_ims_scope": FailureClass.ENTITLEMENT,
+    "access_error": FailureClass.ENTITLEMENT,
+    "403401": FailureClass.ENTITLEMENT,
+    "403003": FailureClass.ENTITLEMENT,
+    "unauthorized_forbidden": FailureClass.ENTITLEMENT,
+    "rate_limited": FailureClass.THROTTLED,
+    "backpressure_limited": FailureClass.THROTTLED,
+    "unauthorized_rate_limited": FailureClass.THROTTLED,
+    "429050": FailureClass.THROTTLED,
+    "timeout": FailureClass.TRANSIENT,
+    "timeout_error": FailureClass.TRANSIENT,
+    "runtime_error": FailureClass.TRANSIENT,
+    "model_not_loaded": FailureClass.TRANSIENT,
+    "500600": FailureClass.TRANSIENT,
+    "422404": FailureClass.STALE_REFERENCE,
+    "400312": FailureClass.STALE_REFERENCE,
+    "unknown_job_id": FailureClass.LOST_ANSWER,
+    "cai_assertion_violation_error": FailureClass.INVALID_REQUEST,
+    "language_not_supported": FailureClass.INVALID_REQUEST,
+    "cancelled_error": FailureClass.TRANSIENT,
+}
+_REFERENCE_FIELDS: Final = ("source", "url", "uploadid")
+_BY_STATUS: Final[dict[int, FailureClass]] = {
+    400: FailureClass.INVALID_REQUEST,
+    401: FailureClass.AUTH,
+    402: FailureClass.QUOTA,
+    403: FailureClass.ENTITLEMENT,
+    404: FailureClass.MODEL_RETIRED,
+    408: FailureClass.TRANSIENT,
+    413: FailureClass.INVALID_REQUEST,
+    415: FailureClass.INVALID_REQUEST,
+    422: FailureClass.INVALID_REQUEST,
+    429: FailureClass.THROTTLED,
+    451: FailureClass.UNSAFE_CONTENT,
+}
+
+
+def classify(fault: Fault) -> FailureClass:
+    """Return the class of *fault*: by its code first, then the field, then the status."""
+    if fault.code == "unauthorized_forbidden" and "traffic" in fault.message.lower():
+        return FailureClass.TRANSIENT
+    if fault.code in _BY_CODE:
+        return _BY_CODE[fault.code]
+    if fault.status in {400, 404, 410, 422} and any(
+        name in fault.field.lower() for name in _REFERENCE_FIELDS
+    ):
+        return FailureClass.STALE_REFERENCE
+    if fault.status is not None and 500 <= fault.status <= 599:  # noqa: PLR2004 - the HTTP range.
+        return FailureClass.TRANSIENT
+    return _BY_STATUS.get(fault.status or 0, FailureClass.UNKNOWN)

@@ -1,0 +1,73 @@
+"""Identities: how jobs, waves, attempts, objects and partitions are named, and what is legal.
+
+Belongs here: every rule for a name that is stored or sent. Does not: who hands the parts in.
+"""
+
+import re
+from datetime import datetime
+from typing import Final
+from uuid import UUID, uuid5
+
+NAMESPACE: Final = UUID("6f1f3b52-5d0e-4b53-9a57-0a1c6b6f8f5e")
+"""Root of all job ids. Changing it makes every known idempotency key a new job: never."""
+
+KEY: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+SLUG: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
+ASPECT: Final = re.compile(r"[1-9][0-9]{0,4}x[1-9][0-9]{0,4}")
+STEP: Final = re.compile(r"[a-z][a-z0-9_]{0,31}")
+
+
+def job_id(tenant: str, key: str) -> str:
+    """Return the job id that *tenant*'s idempotency *key* stands for, always the same one."""
+    return str(uuid5(uuid5(NAMESPACE, tenant), key))
+
+
+def wave_id(formed_at: datetime, chance: str) -> str:
+    """Return an id that sorts by time; *chance* (hex) keeps two of one second apart."""
+    return f"w-{formed_at:%Y%m%d-%H%M%S}-{chance}"
+
+
+def attempt_key(job: str, step: str, generation: int, n: int) -> str:
+    """Return the append-only key of the *n*-th send of a step."""
+    return f"{job}#{step}#{generation}#{n}"
+
+
+def partitions_name(customer: str, campaign: str) -> str:
+    """Return the name of a campaign's dynamic partitions; slugs hold no ``_``, so it is unique."""
+    return f"jobs_{customer}_{campaign}"
+
+
+def limit_item(organisation: str, family: str) -> str:
+    """Return the key of the one paced item of an organisation and API family."""
+    return f"{organisation}#{family}"
+
+
+def parse_aspect(aspect: str) -> tuple[int, int]:
+    """Return (width, height) in pixels of an aspect such as ``1080x1920``."""
+    width, height = aspect.split("x")
+    return int(width), int(height)
+
+
+def temporary_key(job: str, step: str, generation: int, n: int, name: str) -> str:
+    """Return the attempt-unique key that Adobe writes to; a one-day rule expires it."""
+    return f"_tmp/{job}/{step}/{generation}-{n}/{name}"
+
+
+def original_key(customer: str, campaign: str, job: str, step: str, digest: str) -> str:
+    """Return the key under which an untouched Firefly original is kept."""
+    return f"originals/{customer}/{campaign}/{job}/{step}-{digest[:16]}.jpg"
+
+
+def manifest_key(customer: str, campaign: str, job: str) -> str:
+    """Return the key of a job's full input."""
+    return f"manifests/{customer}/{campaign}/{job}.json"
+
+
+def delivery_key(customer: str, campaign: str, job: str, aspect: str, filename: str) -> str:
+    """Return the final key of a rendition."""
+    return f"{customer}/{campaign}/{job}/{aspect}/{filename}"
+
+
+def template_key(digest: str) -> str:
+    """Return the content-addressed key of a template document."""
+    return f"templates/{digest}.psd"

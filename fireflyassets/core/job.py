@@ -1,0 +1,118 @@
+"""A job: what was asked, the ledger row that owns it, and what was made.
+
+Belongs here: the request, the row and the results as values. Does not: their storage format
+(``adapters/aws/codec.py``), nor validation of raw input (``core/request.py``).
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+
+from fireflyassets.core.status import HumanReview, Status
+
+
+@dataclass(frozen=True, slots=True)
+class JobRequest:
+    """One creative request, valid against its campaign. Stored whole in the manifest."""
+
+    customer: str
+    campaign: str
+    key: str
+    prompt: str
+    locale: str
+    headline: str
+    aspects: tuple[str, ...]
+
+    def digest(self) -> str:
+        """Return the hash that tells a repeated request from another one under the same key."""
+        said = [
+            self.customer,
+            self.campaign,
+            self.prompt,
+            self.locale,
+            self.headline,
+            list(self.aspects),
+        ]
+        return hashlib.sha256(json.dumps(said, ensure_ascii=False).encode()).hexdigest()
+
+    def text(self, name: str) -> str:
+        """Return the text that ``job.<name>`` stands for in a recipe."""
+        return {"prompt": self.prompt, "headline": self.headline, "locale": self.locale}[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Why a job must not be dispatched, since when, and who said so."""
+
+    reason: str
+    since: datetime
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class JobRow:
+    """The ledger row. Its first twelve attributes are the source schema's."""
+
+    job_id: str
+    customer_id: str
+    campaign_id: str
+    status: Status
+    run_id: str | None
+    input_manifest: str
+    """S3 key of the full input; the row itself stays under 1 kB."""
+    outputs: tuple[str, ...]
+    """Final S3 keys, one for each aspect; empty until delivered."""
+    cost_estimate: Decimal
+    cost_actual: Decimal | None
+    created_at: datetime
+    updated_at: datetime
+    ttl: datetime | None
+
+    body_hash: str
+    idempotency_key: str
+    credential: str
+    campaign_version: str
+    epoch: int = 0
+    generation: int = 1
+    wave: str | None = None
+    hold: Hold | None = None
+    not_before: datetime | None = None
+    reason: str | None = None
+    """Why it is parked, held or ended: a sentence without prompt or secret."""
+    attempts: int = 0
+    crashes: int = 0
+    replays: int = 0
+    human_reviewed: HumanReview = HumanReview.NOT_REQUIRED
+    ended_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture at rest in our own bucket."""
+
+    key: str
+    sha256: str
+    media_type: str
+    width: int
+    height: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """What a finished step made. Stored typed, so that a restart resumes after it."""
+
+    job_id: str
+    step: str
+    """Step name, with ``.<aspect>`` behind it where the step fans out."""
+    generation: int
+    n: int
+    """The attempt that it is bound to."""
+    picture: Picture
+    operations: Decimal
+    model: str | None = None
+    seed: int | None = None
+    facts: dict[str, str] = field(default_factory=dict[str, str])
+    """Small texts for metadata (latency, polls)."""

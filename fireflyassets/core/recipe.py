@@ -1,0 +1,156 @@
+"""Recipes: the ordered steps that make a job's renditions, as data.
+
+Belongs here: what a step may say and what a whole recipe must obey. Does not: how a step runs.
+A campaign's YAML holds one recipe; the three common shapes are generate and compose, generate
+only, and compose only.
+"""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from enum import StrEnum
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from fireflyassets.core import ids
+
+StepName = Annotated[str, StringConstraints(pattern=f"^{ids.STEP.pattern}$")]
+Size = Annotated[str, StringConstraints(pattern=f"^{ids.ASPECT.pattern}$")]
+
+JOB_TEXTS: Final = frozenset({"prompt", "headline", "locale"})
+"""What ``job.<field>`` may name in a step's inputs."""
+
+
+class OnFailure(StrEnum):
+    """Where a job goes when the step fails for good and the failure's class does not insist."""
+
+    REVIEW = "review"
+    DLQ = "dlq"
+    SKIP = "skip"
+    HOLD = "hold"
+
+
+class Model(StrEnum):
+    """The ``x-model-version`` values of generate; ``image4`` alone is not one."""
+
+    IMAGE3 = "image3"
+    IMAGE3_CUSTOM = "image3_custom"
+    IMAGE4_STANDARD = "image4_standard"
+    IMAGE4_ULTRA = "image4_ultra"
+    IMAGE4_CUSTOM = "image4_custom"
+
+
+class When(BaseModel):
+    """A step runs only for jobs that match; a left-out field matches all."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    locale: tuple[str, ...] | None = None
+
+    def holds(self, *, locale: str) -> bool:
+        """Say whether a job of *locale* takes the step."""
+        return self.locale is None or locale in self.locale
+
+
+class _Step(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: StepName
+    retry: int = Field(default=5, ge=1, le=5)
+    """Tries: sends of this step that count; a 429 costs none."""
+    timeout: timedelta = timedelta(minutes=5)
+    """How long the remote job may take from its submit to its end."""
+    on_failure: OnFailure | None = None
+    when: When | None = None
+
+
+class GenerateStep(_Step):
+    """Make one picture with Firefly from a text of the job."""
+
+    kind: Literal["generate"]
+    prompt: str = "job.prompt"
+    model: Model = Model.IMAGE3
+    size: Size = "2048x2048"
+    content_class: Literal["photo", "art"] | None = None
+
+
+class ComposeStep(_Step):
+    """Fill the template's layers with Photoshop, once for each of the job's aspects."""
+
+    kind: Literal["compose"]
+    inputs: dict[str, str] = Field(min_length=1)
+    """Layer name -> ``job.<text>`` for a text layer, ``<step>.picture`` for a smart object."""
+
+    def picture_layers(self) -> dict[str, str]:
+        """Return layer name -> name of the step whose picture goes into it."""
+        return {
+            layer: source.removesuffix(".picture")
+            for layer, source in self.inputs.items()
+            if source.endswith(".picture")
+        }
+
+    def text_layers(self) -> dict[str, str]:
+        """Return layer name -> field of the job whose text goes into it."""
+        return {
+            layer: source.removeprefix("job.")
+            for layer, source in self.inputs.items()
+            if source.startswith("job.")
+        }
+
+
+Step = Annotated[GenerateStep | ComposeStep, Field(discriminator="kind")]
+
+
+class Recipe(BaseModel):
+    """An ordered list of steps. A step may use only pictures of steps before it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    steps: tuple[Step, ...] = Field(min_length=1, max_length=25)
+
+    @model_validator(mode="after")
+    def _hang_together(self) -> Self:
+        faults = [*_name_faults(self.steps), *_input_faults(self.steps)]
+        if faults:
+            raise ValueError("; ".join(faults))
+        return self
+
+    @property
+    def composes(self) -> bool:
+        """Say whether the last word belongs to Photoshop."""
+        return any(isinstance(step, ComposeStep) for step in self.steps)
+
+    def generates(self) -> tuple[GenerateStep, ...]:
+        """Return the generate steps in order."""
+        return tuple(step for step in self.steps if isinstance(step, GenerateStep))
+
+    def compositions(self) -> tuple[ComposeStep, ...]:
+        """Return the compose steps in order."""
+        return tuple(step for step in self.steps if isinstance(step, ComposeStep))
+
+
+def _name_faults(steps: tuple[Step, ...]) -> Iterator[str]:
+    names = [step.name for step in steps]
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        yield f"two steps are named {name!r}: give each its own name"
+    if sum(isinstance(step, ComposeStep) for step in steps) > 1:
+        yield "only one compose step is supported: name all layers in it"
+
+
+def _input_faults(steps: tuple[Step, ...]) -> Iterator[str]:
+    pictures: set[str] = set()
+    for step in steps:
+        if isinstance(step, GenerateStep):
+            if step.prompt.removeprefix("job.") not in JOB_TEXTS:
+                yield f"step {step.name!r}: prompt must be job.<{'|'.join(sorted(JOB_TEXTS))}>"
+            pictures.add(step.name)
+            continue
+        for layer, source in step.inputs.items():
+            if source.startswith("job.") and source.removeprefix("job.") in JOB_TEXTS:
+                continue
+            if source.endswith(".picture") and source.removesuffix(".picture") in pictures:
+                continue
+            yield (
+                f"step {step.name!r}, layer {layer!r}: {source!r} is neither job.<text> nor "
+                f"<step>.picture of an earlier step"
+            )

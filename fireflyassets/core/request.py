@@ -1,0 +1,164 @@
+"""Validation of raw requests against the campaign: every fault with field, rule and fix.
+
+Belongs here: what text, aspects, locale and keys may be. Does not: parsing of CSV, JSON or SQS
+bodies (``stages/intake.py``).
+"""
+
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, cast
+
+from fireflyassets.core import ids
+from fireflyassets.core.campaign import CampaignConfig
+from fireflyassets.core.job import JobRequest
+
+PROMPT_LIMIT: Final = 1024
+"""Code points; Firefly v3's own bound."""
+
+_BIDI_OVERRIDES: Final = frozenset("\u202d\u202e")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One fault of a request: where, which rule, and how to mend it."""
+
+    field: str
+    rule: str
+    message: str
+    fix: str
+
+
+@dataclass(frozen=True, slots=True)
+class RawRequest:
+    """The fields of a request as they came, not yet believed."""
+
+    key: str
+    prompt: str
+    locale: str
+    headline: str
+    aspects: tuple[str, ...]
+
+
+def validate(raw: RawRequest, campaign: CampaignConfig) -> JobRequest | tuple[Problem, ...]:
+    """Return the request, or every problem it has; never only the first one."""
+    problems = (
+        *_key(raw.key),
+        *_text("prompt", raw.prompt, PROMPT_LIMIT),
+        *_text("headline", raw.headline, campaign.headline_limit),
+        *_locale(raw.locale, campaign),
+        *_aspects(raw.aspects, campaign),
+    )
+    if problems:
+        return problems
+    return JobRequest(
+        customer=campaign.customer,
+        campaign=campaign.campaign,
+        key=raw.key,
+        prompt=raw.prompt,
+        locale=raw.locale,
+        headline=raw.headline,
+        # The campaign's order, so that the same set asked in another order is the same request.
+        aspects=tuple(aspect for aspect in campaign.aspects if aspect in raw.aspects),
+    )
+
+
+def raw_request(fields: Mapping[str, object]) -> RawRequest | tuple[Problem, ...]:
+    """Return the raw request of a JSON object; wrong types and unknown fields are problems."""
+    texts = ("key", "prompt", "locale", "headline")
+    problems = [
+        Problem(name, "type", f"{name} must be a string.", f"Send {name} as a JSON string.")
+        for name in texts
+        if not isinstance(fields.get(name, ""), str)
+    ]
+    problems += [
+        Problem(str(name), "unknown", f"{name} is not a field of a job.", "Remove it.")
+        for name in fields
+        if name not in {*texts, "aspects"}
+    ]
+    aspects = _strings(fields.get("aspects", []))
+    if aspects is None:
+        problems.append(
+            Problem(
+                "aspects",
+                "type",
+                "aspects must be a list of strings.",
+                'Send e.g. ["1080x1080", "1080x1920"].',
+            )
+        )
+    if problems or aspects is None:
+        return tuple(problems)
+    said = {name: str(fields.get(name, "")) for name in texts}
+    return RawRequest(**said, aspects=aspects)
+
+
+def _strings(value: object) -> tuple[str, ...] | None:
+    if not isinstance(value, list):
+        return None
+    items = cast("list[object]", value)
+    texts = tuple(item for item in items if isinstance(item, str))
+    return texts if len(texts) == len(items) else None
+
+
+def _key(key: str) -> Iterator[Problem]:
+    if not ids.KEY.fullmatch(key):
+        yield Problem(
+            "key",
+            "key",
+            "The idempotency key is missing." if not key else "The idempotency key is not legal.",
+            "Send 1-64 characters of A-Z a-z 0-9 _ -; a UUID is advised.",
+        )
+
+
+def _text(field: str, text: str, limit: int) -> Iterator[Problem]:
+    if not text.strip():
+        yield Problem(field, "empty", f"{field} is empty.", f"Write a {field}.")
+        return
+    if len(text) > limit:
+        yield Problem(
+            field,
+            "length",
+            f"{field} has {len(text)} code points; at most {limit} are allowed.",
+            f"Shorten it by {len(text) - limit}.",
+        )
+    if any("\ud800" <= letter <= "\udfff" for letter in text):
+        yield Problem(
+            field,
+            "surrogate",
+            f"{field} holds half of a surrogate pair.",
+            "Send whole characters in UTF-8; an emoji was cut in two.",
+        )
+    elif any(unicodedata.category(letter) == "Cc" for letter in text):
+        yield Problem(
+            field,
+            "control",
+            f"{field} holds a control character (a line break or a tab counts).",
+            "Remove it.",
+        )
+    if _BIDI_OVERRIDES & set(text):
+        yield Problem(
+            field, "bidi", f"{field} holds a direction override (U+202D or U+202E).", "Remove it."
+        )
+
+
+def _locale(locale: str, campaign: CampaignConfig) -> Iterator[Problem]:
+    if locale not in campaign.locales:
+        yield Problem(
+            "locale",
+            "locale",
+            f"{locale[:20]!r} is not a locale of the campaign.",
+            f"Use one of {', '.join(campaign.locales)}.",
+        )
+
+
+def _aspects(aspects: tuple[str, ...], campaign: CampaignConfig) -> Iterator[Problem]:
+    known = f"Use some of {', '.join(campaign.aspects)}."
+    if not aspects:
+        yield Problem("aspects", "empty", "No aspect is asked for.", known)
+    for aspect in dict.fromkeys(aspects):
+        if aspect not in campaign.aspects:
+            yield Problem(
+                "aspects", "aspect", f"{aspect[:20]!r} is not an aspect of the campaign.", known
+            )
+    if len(set(aspects)) < len(aspects):
+        yield Problem("aspects", "repeated", "An aspect is asked for twice.", "Name each once.")

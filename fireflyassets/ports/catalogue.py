@@ -1,0 +1,64 @@
+"""The catalogue as a port: campaigns, credentials, limits and rate cards, all of them files."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fireflyassets.core.campaign import Campaign
+from fireflyassets.core.money import RateCard
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """One Adobe client: whose it is, and which customers' jobs it may carry."""
+
+    name: str
+    organisation: str
+    secret: str
+    """Reference for the secret store; never the secret."""
+    scopes: tuple[str, ...]
+    customers: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Quarantined:
+    """A file that can't be used, and why; it takes nothing else down."""
+
+    path: str
+    reason: str
+
+
+class Catalogue(ABC):
+    """What is configured, read once; a reload makes a new one."""
+
+    @abstractmethod
+    def campaigns(self) -> Mapping[str, Campaign]:
+        """Return the usable campaigns by slug (``customer/campaign``)."""
+
+    @abstractmethod
+    def campaign(self, customer: str, campaign: str) -> Campaign:
+        """Return one campaign.
+
+        Raises:
+            UnknownCampaign: There is none of that name, or its file is quarantined.
+        """
+
+    @abstractmethod
+    def quarantined(self) -> tuple[Quarantined, ...]:
+        """Return the files that can't be used."""
+
+    @abstractmethod
+    def template(self, campaign: Campaign, aspect: str) -> bytes:
+        """Return the template document of an aspect; its hash is the pinned one."""
+
+    @abstractmethod
+    def credential(self, name: str, *, customer: str) -> Credential:
+        """Return a credential that may carry *customer*'s jobs.
+
+        Raises:
+            UnusableConfiguration: There is none, or it is not allowed for this customer.
+        """
+
+    @abstractmethod
+    def rate_cards(self) -> tuple[RateCard, ...]:
+        """Return all rate cards."""

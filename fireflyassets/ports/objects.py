@@ -1,0 +1,35 @@
+"""The object store as a port: our own buckets. Not here: Adobe's stores, tags' meaning."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from datetime import timedelta
+
+
+class ObjectStore(ABC):
+    """Keeps bytes under keys. Keys are made by ``core/ids.py`` and never hold dot segments."""
+
+    @abstractmethod
+    def put(
+        self, key: str, content: bytes, *, media_type: str, tags: Mapping[str, str] | None = None
+    ) -> None:
+        """Write an object with its whole tag set in one request; overwrites."""
+
+    @abstractmethod
+    def get(self, key: str) -> bytes | None:
+        """Return an object's bytes, or None where there is none."""
+
+    @abstractmethod
+    def exists(self, key: str) -> bool:
+        """Say whether there is an object under *key*."""
+
+    @abstractmethod
+    def tags(self, key: str) -> dict[str, str] | None:
+        """Return the object's tags as the store has them now; None where there is no object."""
+
+    @abstractmethod
+    def read_url(self, key: str, *, life: timedelta) -> str:
+        """Sign a URL that reads *key* for *life*. Made just before use; never stored or logged."""
+
+    @abstractmethod
+    def write_url(self, key: str, *, media_type: str, life: timedelta) -> str:
+        """Sign a URL that PUTs *key* once within *life*. Never stored or logged."""

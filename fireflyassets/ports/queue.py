@@ -1,0 +1,35 @@
+"""The job queue as a port: a door for producers and a wake-up, never the truth."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One received message; *receipt* deletes it."""
+
+    message_id: str
+    receipt: str = field(repr=False)
+    body: str = field(repr=False)
+    receives: int = 1
+
+
+class JobQueue(ABC):
+    """At least once, in any order. A message that is not deleted comes back."""
+
+    @abstractmethod
+    def send(self, bodies: Sequence[str]) -> None:
+        """Send messages in as few requests as the byte limits allow."""
+
+    @abstractmethod
+    def receive(self, *, most: int) -> list[Message]:
+        """Return up to *most* messages without waiting; an empty list is not proof of none."""
+
+    @abstractmethod
+    def delete(self, messages: Sequence[Message]) -> None:
+        """Delete messages; one that is gone already is fine."""
+
+    @abstractmethod
+    def quarantine(self, message: Message, *, reason: str) -> None:
+        """Move a message that can't be read to the dead-letter queue with *reason*; send first."""

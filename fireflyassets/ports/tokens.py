@@ -1,0 +1,33 @@
+"""The shared store of access tokens as a port: one entry for each credential and scope set."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class StoredToken:
+    """An access token and when it ends."""
+
+    token: str = field(repr=False)
+    expires_at: datetime
+
+
+class TokenStore(ABC):
+    """Shares tokens over processes, and lets one of them at a time ask for a new one."""
+
+    @abstractmethod
+    def read(self, entry: str) -> StoredToken | None:
+        """Return the token, or None where there is none; an expired one counts as none."""
+
+    @abstractmethod
+    def write(self, entry: str, token: StoredToken) -> None:
+        """Keep *token* and free the entry's lock."""
+
+    @abstractmethod
+    def drop(self, entry: str, token: str) -> None:
+        """Forget *token* if it is still the stored one."""
+
+    @abstractmethod
+    def lock(self, entry: str, *, life: timedelta) -> bool:
+        """Take the right to refresh for *life*; False while another holds it."""

@@ -1,0 +1,59 @@
+"""Every setting: name, type, default, unit and why.
+
+Belongs here: reading ``FIREFLYASSETS_*`` from the environment, once, at the composition root.
+AWS itself is configured by its usual variables (``AWS_ENDPOINT_URL``, ``AWS_REGION``, …).
+Does not: secrets' values.
+"""
+
+from datetime import timedelta
+from pathlib import Path
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class Settings(BaseSettings):
+    """The settings of one process. The same names serve one machine and AWS."""
+
+    model_config = SettingsConfigDict(env_prefix="FIREFLYASSETS_", frozen=True, extra="forbid")
+
+    project: Path = Path()
+    """Folder that holds ``campaigns/ credentials/ limits/ rates/``."""
+
+    ims_url: str = "https://ims-na1.adobelogin.com"
+    firefly_url: str = "https://firefly-api.adobe.io"
+    photoshop_url: str = "https://photoshop-api.adobe.io"
+    adobe_hosts: tuple[str, ...] = ("*.adobe.io", "*.adobelogin.com")
+    """Hosts, with port where it is not the scheme's own, that may get our Adobe headers.
+    ``*.`` matches on a label boundary. Plain HTTP is allowed on loopback only."""
+
+    bucket: str = "fireflyassets"
+    """S3 bucket of all objects."""
+    table_prefix: str = "fireflyassets"
+    """DynamoDB tables are ``<prefix>-jobs`` and so on."""
+    queue: str = "fireflyassets-jobs"
+    """SQS queue name; its dead-letter queue is ``<queue>-dlq``."""
+
+    api_url: str = "http://127.0.0.1:8000"
+    """Public base of our own API: what links in metadata and answers start with."""
+    api_tokens: dict[str, str] = Field(default_factory=dict, repr=False)
+    """Bearer token -> tenant (JSON). Until the identity provider is wired, the only door."""
+
+    headroom: float = Field(default=0.8, gt=0, le=1)
+    """Share of a documented limit that calls are paced to."""
+    lease: timedelta = timedelta(seconds=60)
+    """Life of a wave's lease; renewed at a quarter of it."""
+    submit_timeout: timedelta = timedelta(seconds=20)
+    """Longest wait for the answer to a paid submit."""
+    wave_jobs: int = Field(default=500, ge=1)
+    """Most jobs in one wave."""
+    wave_horizon: timedelta = timedelta(minutes=10)
+    """How much of the tenant's share of the rate one wave may hold."""
+    wave_park_after: timedelta = timedelta(minutes=50)
+    """When a wave gives back what it has not begun."""
+    partitioned_checks_up_to: int = Field(default=1000, ge=0)
+    """Jobs in a campaign up to which each partition gets its own check rows."""
+    runs_per_tenant: int = Field(default=2, ge=1)
+    """Non-terminal waves of one tenant and credential: one at work and one warm."""
+    queue_slice: int = Field(default=200, ge=1)
+    """Most messages that one tick of the queue sensor drains."""
