@@ -91,6 +91,17 @@ class Campaign:
         """Return the name of the campaign's dynamic partitions."""
         return ids.partitions_name(self.config.customer, self.config.campaign)
 
+    def to_json(self) -> bytes:
+        """Return the campaign as it is pinned; `from_json` reads it back."""
+        said = {"config": self.config.model_dump(mode="json"), "templates": dict(self.templates)}
+        return json.dumps(said, sort_keys=True, ensure_ascii=False).encode()
+
+
+def from_json(content: bytes) -> Campaign:
+    """Return a pinned campaign; its version follows from its content."""
+    said = json.loads(content)
+    return load(CampaignConfig.model_validate(said["config"]), said["templates"])
+
 
 def load(config: CampaignConfig, templates: Mapping[str, str]) -> Campaign:
     """Return the campaign; its version changes when the file or a template's bytes do."""

@@ -10,10 +10,12 @@ goes on from; those are return types.
     │   └── UnusableConfiguration
     ├── JobFailed            this job ends here; someone must act
     │   ├── StepRefused          Adobe refused the call for good (class inside)
+    │   ├── UnreadableManifest   the stored input is gone or another one
     │   └── RenditionDefect      the file that came back is not what was asked
     ├── JobDelayed           the same job, later
     │   ├── Throttled            no ticket within reach, or too many 429s in one step
     │   ├── AwaitingOutcome      a decidable submit whose outcome is not settled yet
+    │   ├── Stopped              the wave ends before the job does
     │   └── OutcomeUnknown       a paid call may have run: held until a person decides
     ├── OwnershipLost        another wave owns the job now; stop without a word
     └── ServiceDown          a part of the local stack is not there
@@ -59,9 +61,11 @@ class UnusableConfiguration(Refused):
 class JobFailed(FactoryError):
     """The job ends in this wave; someone must act."""
 
-    def __init__(self, sentence: str, *, failure: FailureClass) -> None:
+    def __init__(self, sentence: str, *, failure: FailureClass, step: str | None = None) -> None:
         super().__init__(sentence)
         self.failure = failure
+        self.step = step
+        """Where it failed, ``.<aspect>`` behind a step that fans out; None outside the steps."""
 
 
 class StepRefused(JobFailed):
@@ -70,8 +74,22 @@ class StepRefused(JobFailed):
     remedy = "Follow the guidance of the failure's class."
 
     def __init__(self, step: str, fault: Fault, *, failure: FailureClass) -> None:
-        super().__init__(f"Step {step}: {fault.sentence()}. {GUIDANCE[failure]}", failure=failure)
+        super().__init__(
+            f"Step {step}: {fault.sentence()}. {GUIDANCE[failure]}", failure=failure, step=step
+        )
         self.fault = fault
+
+
+class UnreadableManifest(JobFailed):
+    """The job's stored input is gone, or is not the one its row was made from."""
+
+    remedy = "Restore the object from its earlier version; then replay."
+
+    def __init__(self, job_id: str) -> None:
+        super().__init__(
+            f"The manifest of job {job_id} is missing or does not fit its row.",
+            failure=FailureClass.STORAGE,
+        )
 
 
 class RenditionDefect(JobFailed):
@@ -80,7 +98,7 @@ class RenditionDefect(JobFailed):
     remedy = "Look at the file under its temporary key; regenerate the job if it is Adobe's fault."
 
     def __init__(self, step: str, what: str) -> None:
-        super().__init__(f"Step {step}: {what}.", failure=FailureClass.TEMPLATE_DEFECT)
+        super().__init__(f"Step {step}: {what}.", failure=FailureClass.TEMPLATE_DEFECT, step=step)
 
 
 class JobDelayed(FactoryError):
@@ -96,6 +114,12 @@ class Throttled(JobDelayed):
     """No ticket within reach."""
 
     remedy = "Wait, or ask Adobe for a higher limit."
+
+
+class Stopped(JobDelayed):
+    """The wave stops: a planned shutdown, or its time is over."""
+
+    remedy = "Nothing: the next wave goes on where this one stopped."
 
 
 class AwaitingOutcome(JobDelayed):

@@ -117,12 +117,33 @@ _UNSAFE: Final = frozenset(
         "image_unsafe",
         "reference_image_unsafe_error",
         "input_media_unsafe",
+        "video_unsafe",
         "output_media_unsafe",
         "legal_error",
         "unauthorized_legal_reasons",
         "400411",
     }
 )
+_OWN_CODES: Final[dict[str, FailureClass]] = {
+    "connect_error": FailureClass.TRANSIENT,
+    "pool_timeout": FailureClass.TRANSIENT,
+    "no_answer": FailureClass.TRANSIENT,
+    "connection_lost": FailureClass.TRANSIENT,
+    "not_json": FailureClass.TRANSIENT,
+    "oversized": FailureClass.BUG,
+    "untrusted_url": FailureClass.BUG,
+    "lost_answer": FailureClass.LOST_ANSWER,
+    "no_poll_link": FailureClass.LOST_ANSWER,
+    "refused_locally": FailureClass.INVALID_REQUEST,
+    "no_token_in_time": FailureClass.TRANSIENT,
+    "token_locked": FailureClass.TRANSIENT,
+    "bad_token_answer": FailureClass.TRANSIENT,
+    "token_rejected": FailureClass.AUTH,
+    "no_secret": FailureClass.AUTH,
+    "expired_url": FailureClass.STALE_REFERENCE,
+    "storage_error": FailureClass.STORAGE,
+    "not_a_picture": FailureClass.STORAGE,
+}
 _BY_CODE: Final[dict[str, FailureClass]] = {
     **dict.fromkeys(_UNSAFE, FailureClass.UNSAFE_CONTENT),
     "quota_exhausted": FailureClass.QUOTA,
@@ -149,6 +170,18 @@ _BY_CODE: Final[dict[str, FailureClass]] = {
     "cai_assertion_violation_error": FailureClass.INVALID_REQUEST,
     "language_not_supported": FailureClass.INVALID_REQUEST,
     "cancelled_error": FailureClass.TRANSIENT,
+    "cancelled": FailureClass.TRANSIENT,
+    "input_media_indecipherable": FailureClass.INVALID_REQUEST,
+    "400400": FailureClass.INVALID_REQUEST,
+    "400401": FailureClass.INVALID_REQUEST,
+    "400410": FailureClass.INVALID_REQUEST,
+    "400420": FailureClass.INVALID_REQUEST,
+    # The token service's words.
+    "invalid_client": FailureClass.AUTH,
+    "unauthorized_client": FailureClass.ENTITLEMENT,
+    "invalid_scope": FailureClass.ENTITLEMENT,
+    # Our own words for what was not answered, not sent, or not to be used.
+    **_OWN_CODES,
 }
 _REFERENCE_FIELDS: Final = ("source", "url", "uploadid")
 _BY_STATUS: Final[dict[int, FailureClass]] = {

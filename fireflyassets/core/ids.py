@@ -58,14 +58,28 @@ def original_key(customer: str, campaign: str, job: str, step: str, digest: str)
     return f"originals/{customer}/{campaign}/{job}/{step}-{digest[:16]}.jpg"
 
 
-def manifest_key(customer: str, campaign: str, job: str) -> str:
-    """Return the key of a job's full input."""
-    return f"manifests/{customer}/{campaign}/{job}.json"
+def manifest_key(customer: str, campaign: str, job: str, digest: str) -> str:
+    """Return the key of a job's full input; *digest* is the sha256 of the manifest's bytes.
+
+    By content, since a manifest is written before its row is: of two different requests that race
+    for one idempotency key, the loser must not overwrite the winner's input.
+    """
+    return f"manifests/{customer}/{campaign}/{job}/{digest[:32]}.json"
 
 
 def delivery_key(customer: str, campaign: str, job: str, aspect: str, filename: str) -> str:
     """Return the final key of a rendition."""
     return f"{customer}/{campaign}/{job}/{aspect}/{filename}"
+
+
+def delivered_aspect(key: str) -> str:
+    """Return the aspect that a `delivery_key` holds."""
+    return key.split("/")[3]
+
+
+def campaign_key(customer: str, campaign: str, version: str) -> str:
+    """Return the key of a campaign's configuration as pinned by jobs and waves."""
+    return f"campaigns/{customer}/{campaign}/{version}.json"
 
 
 def template_key(digest: str) -> str:

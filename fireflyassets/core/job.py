@@ -6,6 +6,7 @@ Belongs here: the request, the row and the results as values. Does not: their st
 
 import hashlib
 import json
+import unicodedata
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -26,13 +27,17 @@ class JobRequest:
     aspects: tuple[str, ...]
 
     def digest(self) -> str:
-        """Return the hash that tells a repeated request from another one under the same key."""
+        """Return the hash that tells a repeated request from another one under the same key.
+
+        Composed and decomposed letters (NFC, NFD) hash alike: they are the same text. What is
+        sent on stays as it was written.
+        """
         said = [
             self.customer,
             self.campaign,
-            self.prompt,
+            unicodedata.normalize("NFC", self.prompt),
             self.locale,
-            self.headline,
+            unicodedata.normalize("NFC", self.headline),
             list(self.aspects),
         ]
         return hashlib.sha256(json.dumps(said, ensure_ascii=False).encode()).hexdigest()

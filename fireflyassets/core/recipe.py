@@ -129,6 +129,14 @@ class Recipe(BaseModel):
         return tuple(step for step in self.steps if isinstance(step, ComposeStep))
 
 
+def calls_per_job(recipe: Recipe, *, aspects: int) -> dict[str, int]:
+    """Return step kind -> paid calls that one job makes when each succeeds at once."""
+    return {
+        "generate": len(recipe.generates()),
+        "compose": len(recipe.compositions()) * aspects,
+    }
+
+
 def _name_faults(steps: tuple[Step, ...]) -> Iterator[str]:
     names = [step.name for step in steps]
     for name in sorted({name for name in names if names.count(name) > 1}):

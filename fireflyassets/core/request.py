@@ -1,7 +1,8 @@
 """Validation of raw requests against the campaign: every fault with field, rule and fix.
 
-Belongs here: what text, aspects, locale and keys may be. Does not: parsing of CSV, JSON or SQS
-bodies (``stages/intake.py``).
+Belongs here: what text, aspects, locale and keys may be. Does not: reading files and bodies
+(``core/brief.py``). Texts are counted in code points and sent on as they were written; a text that
+a later part of the way can't carry is refused here, before anything is queued or paid.
 """
 
 import unicodedata
@@ -17,6 +18,10 @@ PROMPT_LIMIT: Final = 1024
 """Code points; Firefly v3's own bound."""
 
 _BIDI_OVERRIDES: Final = frozenset("\u202d\u202e")
+_PLANE_END: Final = 0xFFFE
+"""The last two code points of each plane are no characters."""
+_LINE_BREAKS: Final = frozenset("\u2028\u2029")
+_INVISIBLE: Final = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +29,12 @@ class Problem:
     """One fault of a request: where, which rule, and how to mend it."""
 
     field: str
+    """Field of a request, and the column of a file; empty where it is about the whole."""
     rule: str
     message: str
     fix: str
+    row: int | None = None
+    """Row of the file it came in, as a spreadsheet counts: the header is row 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +80,7 @@ def raw_request(fields: Mapping[str, object]) -> RawRequest | tuple[Problem, ...
         if not isinstance(fields.get(name, ""), str)
     ]
     problems += [
-        Problem(str(name), "unknown", f"{name} is not a field of a job.", "Remove it.")
+        Problem(shown(name), "unknown", f"{shown(name)} is not a field of a job.", "Remove it.")
         for name in fields
         if name not in {*texts, "aspects"}
     ]
@@ -90,6 +98,11 @@ def raw_request(fields: Mapping[str, object]) -> RawRequest | tuple[Problem, ...
         return tuple(problems)
     said = {name: str(fields.get(name, "")) for name in texts}
     return RawRequest(**said, aspects=aspects)
+
+
+def shown(name: str) -> str:
+    """Return a name from outside in a form that every log, queue and page can carry."""
+    return ascii(name[:40])[1:-1]
 
 
 def _strings(value: object) -> tuple[str, ...] | None:
@@ -111,7 +124,7 @@ def _key(key: str) -> Iterator[Problem]:
 
 
 def _text(field: str, text: str, limit: int) -> Iterator[Problem]:
-    if not text.strip():
+    if all(unicodedata.category(letter) in _INVISIBLE for letter in text):
         yield Problem(field, "empty", f"{field} is empty.", f"Write a {field}.")
         return
     if len(text) > limit:
@@ -121,6 +134,17 @@ def _text(field: str, text: str, limit: int) -> Iterator[Problem]:
             f"{field} has {len(text)} code points; at most {limit} are allowed.",
             f"Shorten it by {len(text) - limit}.",
         )
+    if _looks_like_formula(text):
+        yield Problem(
+            field,
+            "formula",
+            f"{field} starts like a spreadsheet formula.",
+            "Start it with a word; a text that begins with = or @ is run by spreadsheets.",
+        )
+    yield from _letters(field, text)
+
+
+def _letters(field: str, text: str) -> Iterator[Problem]:
     if any("\ud800" <= letter <= "\udfff" for letter in text):
         yield Problem(
             field,
@@ -128,17 +152,34 @@ def _text(field: str, text: str, limit: int) -> Iterator[Problem]:
             f"{field} holds half of a surrogate pair.",
             "Send whole characters in UTF-8; an emoji was cut in two.",
         )
-    elif any(unicodedata.category(letter) == "Cc" for letter in text):
+    if any(unicodedata.category(letter) == "Cc" or letter in _LINE_BREAKS for letter in text):
         yield Problem(
             field,
             "control",
             f"{field} holds a control character (a line break or a tab counts).",
             "Remove it.",
         )
+    if any(_is_noncharacter(letter) for letter in text):
+        yield Problem(
+            field,
+            "noncharacter",
+            f"{field} holds a code point that is no character (U+FFFE, U+FFFF and their like).",
+            "Remove it: queues refuse it.",
+        )
     if _BIDI_OVERRIDES & set(text):
         yield Problem(
             field, "bidi", f"{field} holds a direction override (U+202D or U+202E).", "Remove it."
         )
+
+
+def _looks_like_formula(text: str) -> bool:
+    """Say whether a spreadsheet would run *text*; ``-20 % today`` is a headline, not a formula."""
+    first = text.lstrip()[:1]
+    return first in {"=", "@"} or (first in {"+", "-"} and any(sign in text for sign in "(|"))
+
+
+def _is_noncharacter(letter: str) -> bool:
+    return ord(letter) & _PLANE_END == _PLANE_END or "\ufdd0" <= letter <= "\ufdef"
 
 
 def _locale(locale: str, campaign: CampaignConfig) -> Iterator[Problem]:

@@ -16,7 +16,7 @@ from enum import StrEnum
 from fireflyassets.core.failure import Family
 from fireflyassets.core.job import Hold, JobRow, StepResult
 from fireflyassets.core.money import Cause
-from fireflyassets.core.status import Status
+from fireflyassets.core.status import ENDED, KEPT, Status
 
 
 # -- intake ---------------------------------------------------------------------------------
@@ -113,6 +113,8 @@ class Attempt:
     """Our own key that the vendor writes to: makes the outcome decidable. None: it is not."""
     cause: Cause
     state: AttemptState = AttemptState.SUBMITTING
+    replay: int = 0
+    """Replays of the job before this send: each replay has a budget of tries of its own."""
     counts: bool = True
     """False for a send that a 429 or a 401 answered: it costs no try."""
     vendor_id: str | None = None
@@ -159,6 +161,14 @@ class Ending:
     cost_actual: Decimal
     ended_at: datetime
     ttl: datetime | None
+    run_id: str | None = None
+    """The run that ended it; None leaves the row's as it is."""
+
+    def __post_init__(self) -> None:
+        if self.status not in ENDED:
+            raise ValueError(f"{self.status} does not end a job: release it instead.")
+        if self.ttl is not None and self.status in KEPT:
+            raise ValueError(f"A job in {self.status} waits for somebody: its row never expires.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +179,8 @@ class Release:
     not_before: datetime | None = None
     hold: Hold | None = None
     crashed: bool = False
-    """The process died under it: counts a crash, which is not an attempt."""
+    """A takeover: the process died under it. Counts a crash, which is not an attempt, and raises
+    the epoch, so that nothing a zombie still writes is bound."""
 
 
 class JobLedger(ABC):
@@ -203,7 +214,11 @@ class JobLedger(ABC):
 
     @abstractmethod
     def form(self, wave: Wave) -> None:
-        """Write a new wave, ``forming``, with its candidates."""
+        """Write a new wave, ``forming``, with its candidates.
+
+        Raises:
+            OwnershipLost: The id is another wave's.
+        """
 
     @abstractmethod
     def claim(self, job_id: str, customer: str, wave_id: str, *, now: datetime) -> Claim | None:
@@ -218,11 +233,19 @@ class JobLedger(ABC):
 
     @abstractmethod
     def formed(self, wave_id: str, jobs: Sequence[str]) -> None:
-        """Write the winners' list: forming -> formed. An empty list ends the wave."""
+        """Write the winners' list: not yet running -> formed. An empty list ends the wave.
+
+        Raises:
+            OwnershipLost: The wave runs, has ended, or was never written.
+        """
 
     @abstractmethod
     def launched(self, wave_id: str) -> int:
-        """Count a launch and return its number; formed or launched -> launched."""
+        """Count a launch and return its number; formed or launched -> launched.
+
+        Raises:
+            OwnershipLost: The wave runs, has ended, or was never formed.
+        """
 
     @abstractmethod
     def wave(self, wave_id: str) -> Wave | None:

@@ -1,0 +1,178 @@
+"""Puts one credential's clients together.
+
+Belongs here: the wiring, for a composition root, as a function and as the port.
+Does not: reading the environment.
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from random import SystemRandom
+from typing import Final
+from uuid import uuid4
+
+import httpx
+
+from fireflyassets.adapters.adobe.exchange import Exchange
+from fireflyassets.adapters.adobe.firefly import FireflyImages
+from fireflyassets.adapters.adobe.hosts import AllowedHosts
+from fireflyassets.adapters.adobe.ims import Ims
+from fireflyassets.adapters.adobe.mint import TokenDesk
+from fireflyassets.adapters.adobe.photoshop import PhotoshopDocuments
+from fireflyassets.adapters.adobe.results import ResultStore
+from fireflyassets.adapters.adobe.service import ServiceParts
+from fireflyassets.adapters.adobe.transport import open_client, open_transport
+from fireflyassets.adapters.adobe.wire import AdobeWire
+from fireflyassets.core.errors import UnusableConfiguration
+from fireflyassets.ports.catalogue import Credential
+from fireflyassets.ports.clock import Clock
+from fireflyassets.ports.secrets import SecretStore
+from fireflyassets.ports.tokens import TokenStore
+from fireflyassets.ports.workshop import PaidServices, Workshop
+from fireflyassets.settings import Settings
+
+_MOST_JSON: Final = 8 * 1024 * 1024
+_MOST_RESULT: Final = 256 * 1024 * 1024
+_DOWNLOAD: Final = timedelta(minutes=2)
+
+
+@dataclass(frozen=True, slots=True)
+class AdobeClients:
+    """The clients of one credential, for use within one event loop."""
+
+    images: FireflyImages
+    documents: PhotoshopDocuments
+    tokens: Ims
+    """For its counts."""
+    wire: AdobeWire
+    results: ResultStore
+
+    async def aclose(self) -> None:
+        """Stop renewals and close all connections."""
+        await self.wire.aclose()
+        await self.results.aclose()
+
+
+@dataclass(frozen=True, slots=True)
+class Transports:
+    """Where the two clients' requests go: the seam at which tests attach."""
+
+    adobe: httpx.AsyncBaseTransport
+    storage: httpx.AsyncBaseTransport
+    """Carries no header of ours."""
+
+    @classmethod
+    def opened(cls) -> "Transports":
+        """Return transports over real connections, which open as they are needed."""
+        context = httpx.create_ssl_context(trust_env=False)
+        return cls(open_transport(context), open_transport(context))
+
+
+class AdobeWorkshop(Workshop):
+    """Opens clients of Adobe, one set for each credential and event loop."""
+
+    def __init__(
+        self, settings: Settings, secrets: SecretStore, token_store: TokenStore, clock: Clock
+    ) -> None:
+        self._settings = settings
+        self._secrets = secrets
+        self._token_store = token_store
+        self._clock = clock
+
+    @asynccontextmanager
+    async def open(self, credential: Credential) -> AsyncGenerator[PaidServices]:
+        """Open the clients of *credential*; leaving the context closes their connections.
+
+        Raises:
+            UnusableConfiguration: There is no secret, or a configured host is not on the list.
+        """
+        clients = adobe_clients(
+            self._settings, credential, self._secrets, self._token_store, self._clock
+        )
+        try:
+            yield PaidServices(clients.images, clients.documents)
+        finally:
+            await clients.aclose()
+
+
+def adobe_clients(
+    settings: Settings,
+    credential: Credential,
+    secrets: SecretStore,
+    token_store: TokenStore,
+    clock: Clock,
+    transports: Transports | None = None,
+) -> AdobeClients:
+    """Return the clients that call Adobe as *credential*; nothing is sent yet.
+
+    Raises:
+        UnusableConfiguration: There is no secret, or a configured host is not on the list.
+    """
+    seam = _Seam(_trusted(settings), clock, transports or Transports.opened())
+    exchange = Exchange(open_client(seam.transports.adobe), most_bytes=_MOST_JSON)
+    tokens = _tokens(settings, credential, secrets, token_store, exchange, seam)
+    wire = AdobeWire(
+        exchange=exchange,
+        hosts=seam.hosts,
+        tokens=tokens,
+        clock=clock,
+        correlation=lambda: str(uuid4()),
+    )
+    results = ResultStore(
+        exchange=Exchange(open_client(seam.transports.storage), most_bytes=_MOST_RESULT),
+        hosts=seam.hosts,
+        clock=clock,
+        within=_DOWNLOAD,
+    )
+    parts = ServiceParts(wire, results, settings.submit_timeout)
+    return AdobeClients(
+        images=FireflyImages(parts, base_url=settings.firefly_url),
+        documents=PhotoshopDocuments(parts, base_url=settings.photoshop_url),
+        tokens=tokens,
+        wire=wire,
+        results=results,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Seam:
+    hosts: AllowedHosts
+    clock: Clock
+    transports: Transports
+
+
+def _tokens(
+    settings: Settings,
+    credential: Credential,
+    secrets: SecretStore,
+    token_store: TokenStore,
+    exchange: Exchange,
+    seam: _Seam,
+) -> Ims:
+    chance = SystemRandom().random
+    desk = TokenDesk(
+        base_url=settings.ims_url,
+        exchange=exchange,
+        hosts=seam.hosts,
+        clock=seam.clock,
+        chance=chance,
+    )
+    return Ims(
+        client_id=secrets.read(credential.secret).client_id,
+        scopes=credential.scopes,
+        secret=(secrets, credential.secret),
+        store=token_store,
+        desk=desk,
+        clock=seam.clock,
+        chance=chance,
+    )
+
+
+def _trusted(settings: Settings) -> AllowedHosts:
+    hosts = AllowedHosts(settings.adobe_hosts)
+    urls = {"firefly_url": settings.firefly_url, "photoshop_url": settings.photoshop_url}
+    for name, url in urls.items():
+        if not hosts.may_carry_credentials(url):
+            raise UnusableConfiguration(f"{name} is not on the list of adobe_hosts.")
+    return hosts

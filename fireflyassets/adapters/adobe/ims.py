@@ -1,0 +1,195 @@
+"""One credential's access token: cached, shared, renewed early, one request for it at a time.
+
+Belongs here: when to use, renew, share and drop a token. Does not: the token request
+(``mint.py``). Of any number of callers in this process one flight serves all; of any number of
+processes the store's lock lets one ask. The service has no refresh tokens and throttles clients
+that mint too often: right use mints about one a day.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from fireflyassets.adapters.adobe.call_log import LOGGER
+from fireflyassets.adapters.adobe.mint import MOST, NoToken, TokenDesk
+from fireflyassets.core.errors import UnusableConfiguration
+from fireflyassets.core.failure import Family, Fault
+from fireflyassets.ports.clock import Clock
+from fireflyassets.ports.secrets import SecretStore
+from fireflyassets.ports.tokens import StoredToken, TokenStore
+
+_EARLY: Final = timedelta(minutes=15)
+_MARGIN: Final = timedelta(seconds=5)
+_LOCK: Final = MOST + timedelta(seconds=5)
+"""Longer than asking can take. The store frees it at a write; after a failure it runs out."""
+_LOOK_AGAIN: Final = timedelta(milliseconds=250)
+_DISTRUST: Final = timedelta(minutes=1)
+"""How long a fresh token that was refused at once is not replaced: a new one would not help."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenCounts:
+    """How well the cache does; a good day has one mint."""
+
+    calls: int
+    mints: int
+
+    @property
+    def hit_ratio(self) -> float:
+        """Return the share of calls for which nobody had to ask the token service."""
+        return 1.0 if self.calls == 0 else max(0.0, 1 - self.mints / self.calls)
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    stored: StoredToken
+    renew_at: datetime
+
+
+class Ims:
+    """Hands out the access token of one credential."""
+
+    def __init__(
+        self,
+        *,
+        client_id: str,
+        scopes: tuple[str, ...],
+        secret: tuple[SecretStore, str],
+        store: TokenStore,
+        desk: TokenDesk,
+        clock: Clock,
+        chance: Callable[[], float],
+    ) -> None:
+        """Take the secret as a store and a reference, so that each mint reads it anew.
+
+        *chance* draws from [0, 1); it spreads the renewals of many processes.
+        """
+        self.client_id = client_id
+        self._scopes = scopes
+        self._entry = f"{client_id}#{','.join(sorted(scopes))}"
+        self._secrets, self._reference = secret
+        self._store = store
+        self._desk = desk
+        self._clock = clock
+        self._chance = chance
+        self._held: _Held | None = None
+        self._flight: asyncio.Task[str | NoToken] | None = None
+        self._unproven: tuple[str, datetime] | None = None
+        self._refused: tuple[NoToken, datetime] | None = None
+        self._counts = TokenCounts(0, 0)
+
+    @property
+    def counts(self) -> TokenCounts:
+        """Return the counts since the start of this process."""
+        return self._counts
+
+    async def token(self) -> str | NoToken:
+        """Return a token that is valid now; while a new one is fetched, the old one serves."""
+        self._counts = replace(self._counts, calls=self._counts.calls + 1)
+        held = self._held
+        if held is None or not self._is_usable(held.stored):
+            return await self._flown()
+        if self._clock.now() >= held.renew_at and self._flight is None:
+            self._take_off(renewing=held.stored.token)
+        return held.stored.token
+
+    async def replacement(self, rejected: str) -> str | NoToken:
+        """Return another token than *rejected*, which a service answered with 401.
+
+        A token that was itself a replacement and has never been accepted is not replaced.
+        """
+        now = self._clock.now()
+        if self._unproven and self._unproven[0] == rejected and now < self._unproven[1] + _DISTRUST:
+            return NoToken(Fault(Family.IMS, None, "token_rejected"), _DISTRUST)
+        if self._held is not None and self._held.stored.token == rejected:
+            self._held = None
+        await asyncio.to_thread(self._store.drop, self._entry, rejected)
+        if self._held is not None:
+            return self._held.stored.token
+        token = await self._flown()
+        if token == rejected:  # That flight had read the store before the drop.
+            self._held = None
+            token = await self._flown()
+        if isinstance(token, str):
+            self._unproven = (token, self._clock.now())
+        return token
+
+    def accepted(self, token: str) -> None:
+        """Note that a service took *token*."""
+        if self._unproven is not None and self._unproven[0] == token:
+            self._unproven = None
+
+    async def aclose(self) -> None:
+        """Stop a renewal that is under way."""
+        if self._flight is not None:
+            self._flight.cancel()
+            await asyncio.gather(self._flight, return_exceptions=True)
+
+    async def _flown(self) -> str | NoToken:
+        # Shielded: a caller that gives up must not take the flight from the others.
+        return await asyncio.shield(self._flight or self._take_off(renewing=None))
+
+    def _take_off(self, *, renewing: str | None) -> "asyncio.Task[str | NoToken]":
+        flight = asyncio.get_running_loop().create_task(self._fly(renewing))
+        flight.add_done_callback(self._land)
+        self._flight = flight
+        return flight
+
+    def _land(self, flight: "asyncio.Task[str | NoToken]") -> None:
+        self._flight = None
+        if not flight.cancelled() and (error := flight.exception()) is not None:
+            LOGGER.warning("token of %s: %s", self.client_id, type(error).__name__)
+
+    async def _fly(self, renewing: str | None) -> str | NoToken:
+        """Return a token other than *renewing*: another process's, or one minted here."""
+        give_up_at = self._clock.now() + _LOCK + MOST
+        while self._clock.now() < give_up_at:
+            if (refusal := self._refusal()) is not None:
+                return refusal
+            stored = await asyncio.to_thread(self._store.read, self._entry)
+            if stored is not None and stored.token != renewing and self._is_usable(stored):
+                return self._hold(stored)
+            if await asyncio.to_thread(lambda: self._store.lock(self._entry, life=_LOCK)):
+                return await self._mint(renewing)
+            await self._clock.sleep(_LOOK_AGAIN)
+        return NoToken(Fault(Family.IMS, None, "token_locked"), _LOOK_AGAIN)
+
+    async def _mint(self, renewing: str | None) -> str | NoToken:
+        # Between the read and the lock another process may have written and freed it.
+        stored = await asyncio.to_thread(self._store.read, self._entry)
+        if stored is None or stored.token == renewing or not self._is_usable(stored):
+            minted = await self._ask()
+            if isinstance(minted, NoToken):
+                self._refused = (minted, self._clock.now() + (minted.retry_after or _LOCK))
+                return self._refusal() or minted
+            stored = minted
+        await asyncio.to_thread(self._store.write, self._entry, stored)
+        return self._hold(stored)
+
+    def _refusal(self) -> NoToken | None:
+        """Return the last refusal while asking again is too soon, with the wait that is left."""
+        if self._refused is None or (left := self._refused[1] - self._clock.now()) <= timedelta():
+            return None
+        return replace(self._refused[0], retry_after=left)
+
+    async def _ask(self) -> StoredToken | NoToken:
+        self._counts = replace(self._counts, mints=self._counts.mints + 1)
+        try:
+            secret = await asyncio.to_thread(self._secrets.read, self._reference)
+        except UnusableConfiguration:
+            return NoToken(Fault(Family.IMS, None, "no_secret"))
+        return await self._desk.mint(replace(secret, client_id=self.client_id), self._scopes)
+
+    def _hold(self, stored: StoredToken) -> str:
+        """Keep a token and set when to renew it: 15 minutes early, give or take a tenth."""
+        now = self._clock.now()
+        # A short life is not spent renewing: at most its last quarter is "early".
+        early = min(_EARLY, (stored.expires_at - now) / 4)
+        self._held = _Held(stored, stored.expires_at - early * (0.9 + 0.2 * self._chance()))
+        self._refused = None
+        return stored.token
+
+    def _is_usable(self, stored: StoredToken) -> bool:
+        return self._clock.now() < stored.expires_at - _MARGIN

@@ -1,0 +1,71 @@
+"""What a status payload says, in any spelling, of either service.
+
+Belongs here: the states and the result's shapes. Does not: HTTP, and deadlines: whatever is not
+known to have ended counts as working until the caller's own deadline.
+"""
+
+from collections.abc import Iterable
+from typing import Final, cast
+
+from fireflyassets.adapters.adobe import faults
+from fireflyassets.core.failure import Family, Fault
+from fireflyassets.ports.paid import Done, EndedBadly, Output, Poll, Working
+
+_SUCCEEDED: Final = "succeeded"
+_ENDED: Final = {
+    "failed": "",
+    "timeout": "timeout",
+    "cancelled": "cancelled",
+    "canceled": "cancelled",
+}
+"""Bad endings, with the code for one that names none. `cancel_pending` has not ended."""
+_FLAGS: Final = ("promptHasDeniedWords", "promptHasBlockedArtists")
+
+
+def read(payload: object, *, family: Family, hide: Iterable[str] = ()) -> Poll:
+    """Return how the job stands; done only on the literal word, never on a result alone."""
+    body = _object(payload)
+    state = body.get("status")
+    if state == _SUCCEEDED:
+        result = _object(body.get("result"))
+        # Some guides show the outputs beside the status.
+        outputs = _outputs(result.get("outputs", body.get("outputs")))
+        return Done(outputs, denied_words=any(result.get(flag) is True for flag in _FLAGS))
+    if isinstance(state, str) and state in _ENDED:
+        return EndedBadly(_ending(body, _ENDED[state], family, hide))
+    return Working()
+
+
+def _ending(body: dict[str, object], code: str, family: Family, hide: Iterable[str]) -> Fault:
+    said = faults.from_json(family, body, status=None, hide=hide)
+    return Fault(family, None, said.code or code, said.field, said.message)
+
+
+def _outputs(value: object) -> tuple[Output, ...]:
+    """Return the outputs of a list, of one object, or of an object of objects."""
+    if isinstance(value, list):
+        items = cast("list[object]", value)
+    else:
+        one = _object(value)
+        items = [one] if _url(one) is not None else list(one.values())
+    return tuple(
+        Output(_url(item), _seed(item.get("seed"))) for item in map(_object, items) if item
+    )
+
+
+def _url(output: dict[str, object]) -> str | None:
+    candidates = (
+        _object(output.get("image")).get("url"),
+        output.get("presignedUrl"),
+        _object(output.get("destination")).get("url"),
+        output.get("url"),
+    )
+    return next((url for url in candidates if isinstance(url, str) and url), None)
+
+
+def _seed(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _object(value: object) -> dict[str, object]:
+    return cast("dict[str, object]", value) if isinstance(value, dict) else {}

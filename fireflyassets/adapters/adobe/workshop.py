@@ -1,0 +1,38 @@
+"""Opens one credential's clients for the length of a wave.
+
+Belongs here: opening and closing. Does not: wiring (``factory.py``).
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fireflyassets.adapters.adobe.factory import adobe_clients
+from fireflyassets.ports.catalogue import Credential
+from fireflyassets.ports.clock import Clock
+from fireflyassets.ports.secrets import SecretStore
+from fireflyassets.ports.tokens import TokenStore
+from fireflyassets.ports.workshop import PaidServices, Workshop
+from fireflyassets.settings import Settings
+
+
+class AdobeWorkshop(Workshop):
+    """Adobe, or whatever the settings' base URLs point to."""
+
+    def __init__(
+        self, settings: Settings, secrets: SecretStore, tokens: TokenStore, clock: Clock
+    ) -> None:
+        self._settings = settings
+        self._secrets = secrets
+        self._tokens = tokens
+        self._clock = clock
+
+    @asynccontextmanager
+    async def open(self, credential: Credential) -> AsyncIterator[PaidServices]:
+        """Open the clients; leaving the context closes their connections."""
+        clients = adobe_clients(
+            self._settings, credential, self._secrets, self._tokens, self._clock
+        )
+        try:
+            yield PaidServices(clients.images, clients.documents)
+        finally:
+            await clients.aclose()

@@ -1,0 +1,49 @@
+"""AWS clients, made on demand.
+
+Belongs here: how we connect, wait and retry. Does not: endpoint, region and credentials; botocore
+reads them from AWS's usual variables, so that one machine and AWS differ in nothing else.
+"""
+
+from typing import TYPE_CHECKING, Final, cast
+
+from botocore.config import Config
+from botocore.session import get_session
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_s3 import S3Client
+    from mypy_boto3_sqs import SQSClient
+
+CONNECTIONS: Final = 50
+"""Pool size of a client: more threads than this wait for each other."""
+CONNECT_SECONDS: Final = 5
+READ_SECONDS: Final = 20
+ATTEMPTS: Final = 5
+"""Sends of one request, the first included."""
+
+CONFIG: Final = Config(
+    connect_timeout=CONNECT_SECONDS,
+    read_timeout=READ_SECONDS,
+    max_pool_connections=CONNECTIONS,
+    retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
+)
+S3_CONFIG: Final = CONFIG.merge(
+    # Presigning falls back to the old signature without the version; a loopback endpoint has no
+    # names for buckets, hence the path style.
+    Config(signature_version="s3v4", s3={"addressing_style": "path"})
+)
+
+
+def dynamodb() -> "DynamoDBClient":
+    """Make a DynamoDB client."""
+    return cast("DynamoDBClient", get_session().create_client("dynamodb", config=CONFIG))
+
+
+def s3() -> "S3Client":
+    """Make an S3 client."""
+    return cast("S3Client", get_session().create_client("s3", config=S3_CONFIG))
+
+
+def sqs() -> "SQSClient":
+    """Make an SQS client."""
+    return cast("SQSClient", get_session().create_client("sqs", config=CONFIG))

@@ -1,0 +1,233 @@
+"""Jobs, waves and events to and from DynamoDB items: one typed codec.
+
+Belongs here: attribute names and index attributes of the tables ``jobs``, ``waves`` and
+``outbox``. Does not: ``work`` (``aws/work_codec.py``), when something is written. An attribute
+that would be None is absent.
+"""
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
+from zlib import crc32
+
+from fireflyassets.adapters.aws import attributes as to
+from fireflyassets.adapters.aws.attributes import Item, Reader
+from fireflyassets.adapters.ledger_rules import is_claimable
+from fireflyassets.adapters.outbox import StatusEvent
+from fireflyassets.core.job import Hold, JobRow
+from fireflyassets.core.status import HumanReview, Status
+from fireflyassets.ports.ledger import Wave, WaveState
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef
+
+PRIORITY: Final = "5"
+"""The one priority there is; the digit leaves room on both sides."""
+ENDED_SHARDS: Final = 10
+"""Partitions that one day's ended jobs are spread over, so that no day is a hot key."""
+OPEN: Final = "open"
+"""What the waves that have not ended are found under."""
+WAVE_LIFE: Final = timedelta(days=90)
+"""How long a wave's row is kept, as long as the jobs it made."""
+
+
+# -- keys -----------------------------------------------------------------------------------
+def job_key(job_id: str, customer: str) -> Item:
+    """Return the primary key of a job."""
+    return {"jobId": to.text(job_id), "customerId": to.text(customer)}
+
+
+def wave_key(wave_id: str) -> Item:
+    """Return the primary key of a wave."""
+    return {"waveId": to.text(wave_id)}
+
+
+def queue_key(credential: str, customer: str) -> "AttributeValueTypeDef":
+    """Return the line that a queued job stands in."""
+    return to.text(f"{credential}#{customer}")
+
+
+def queue_sort(due_at: datetime, job_id: str) -> "AttributeValueTypeDef":
+    """Return a queued job's place in its line."""
+    return to.text(f"{PRIORITY}#{to.iso(due_at)}#{job_id}")
+
+
+def queue_bound(now: datetime) -> "AttributeValueTypeDef":
+    """Return a bound just behind all places that are due; ``$`` follows ``#``."""
+    return to.text(f"{PRIORITY}#{to.iso(now)}$")
+
+
+def campaign_key(customer: str, campaign: str) -> "AttributeValueTypeDef":
+    """Return what a campaign's jobs are found under."""
+    return to.text(f"{customer}#{campaign}")
+
+
+def ended_key(job_id: str, ended_at: datetime) -> "AttributeValueTypeDef":
+    """Return the day and shard that an ended job is exported under."""
+    shard = crc32(job_id.encode()) % ENDED_SHARDS
+    return to.text(f"{to.iso(ended_at)[:10]}#{shard}")
+
+
+# -- jobs -----------------------------------------------------------------------------------
+def job_item(row: JobRow) -> Item:
+    """Return the item of a row, its index attributes included."""
+    queued = is_claimable(row)
+    line = queue_key(row.credential, row.customer_id)
+    return to.present(
+        {
+            **job_key(row.job_id, row.customer_id),
+            "campaignId": to.text(row.campaign_id),
+            "status": to.text(row.status),
+            "runId": to.text(row.run_id) if row.run_id else None,
+            "inputManifest": to.text(row.input_manifest),
+            "outputs": to.texts(row.outputs),
+            "costEstimate": to.number(row.cost_estimate),
+            "costActual": None if row.cost_actual is None else to.number(row.cost_actual),
+            "createdAt": to.instant(row.created_at),
+            "updatedAt": to.instant(row.updated_at),
+            "ttl": to.epoch(row.ttl) if row.ttl else None,
+            "bodyHash": to.text(row.body_hash),
+            "idempotencyKey": to.text(row.idempotency_key),
+            "credential": to.text(row.credential),
+            "campaignVersion": to.text(row.campaign_version),
+            "epoch": to.number(row.epoch),
+            "generation": to.number(row.generation),
+            "wave": to.text(row.wave) if row.wave else None,
+            "hold": hold_attribute(row.hold) if row.hold else None,
+            "notBefore": to.instant(row.not_before) if row.not_before else None,
+            "reason": None if row.reason is None else to.text(row.reason),
+            "attempts": to.number(row.attempts),
+            "crashes": to.number(row.crashes),
+            "replays": to.number(row.replays),
+            "humanReviewed": to.text(row.human_reviewed),
+            "endedAt": to.instant(row.ended_at) if row.ended_at else None,
+            "campaignKey": campaign_key(row.customer_id, row.campaign_id),
+            "campaignSort": to.text(f"{to.iso(row.created_at)}#{row.job_id}"),
+            # Where a release puts the job back, without having read its row.
+            "queueHome": line,
+            "queuePlace": queue_sort(row.created_at, row.job_id),
+            "queueKey": line if queued else None,
+            "queueSort": queue_sort(row.not_before or row.created_at, row.job_id)
+            if queued
+            else None,
+            "endedKey": ended_key(row.job_id, row.ended_at) if row.ended_at else None,
+        }
+    )
+
+
+def job_row(item: Item) -> JobRow:
+    """Return the row of an item."""
+    read = Reader(item)
+    return JobRow(
+        job_id=read.text("jobId"),
+        customer_id=read.text("customerId"),
+        campaign_id=read.text("campaignId"),
+        status=Status(read.text("status")),
+        run_id=read.maybe_text("runId"),
+        input_manifest=read.text("inputManifest"),
+        outputs=read.texts("outputs"),
+        cost_estimate=read.decimal("costEstimate"),
+        cost_actual=read.maybe_decimal("costActual"),
+        created_at=read.instant("createdAt"),
+        updated_at=read.instant("updatedAt"),
+        ttl=read.maybe_epoch("ttl"),
+        body_hash=read.text("bodyHash"),
+        idempotency_key=read.text("idempotencyKey"),
+        credential=read.text("credential"),
+        campaign_version=read.text("campaignVersion"),
+        epoch=read.integer("epoch"),
+        generation=read.integer("generation"),
+        wave=read.maybe_text("wave"),
+        hold=_hold(read.mapping("hold")) if read.has("hold") else None,
+        not_before=read.maybe_instant("notBefore"),
+        reason=read.maybe_text("reason"),
+        attempts=read.integer("attempts"),
+        crashes=read.integer("crashes"),
+        replays=read.integer("replays"),
+        human_reviewed=HumanReview(read.text("humanReviewed")),
+        ended_at=read.maybe_instant("endedAt"),
+    )
+
+
+def hold_attribute(hold: Hold) -> "AttributeValueTypeDef":
+    """Return a hold as a map."""
+    return to.mapping(
+        {
+            "reason": to.text(hold.reason),
+            "since": to.instant(hold.since),
+            "by": to.text(hold.by),
+        }
+    )
+
+
+def _hold(read: Reader) -> Hold:
+    return Hold(reason=read.text("reason"), since=read.instant("since"), by=read.text("by"))
+
+
+# -- waves ----------------------------------------------------------------------------------
+def wave_item(wave: Wave) -> Item:
+    """Return the item of a wave; it stands in the index until it ends."""
+    return to.present(
+        {
+            **wave_key(wave.wave_id),
+            "customer": to.text(wave.customer),
+            "campaign": to.text(wave.campaign),
+            "campaignVersion": to.text(wave.campaign_version),
+            "credential": to.text(wave.credential),
+            "state": to.text(wave.state),
+            "jobs": to.texts(wave.jobs),
+            "formedAt": to.instant(wave.formed_at),
+            "launches": to.number(wave.launches),
+            "runId": to.text(wave.run_id) if wave.run_id else None,
+            "leaseUntil": to.instant(wave.lease_until) if wave.lease_until else None,
+            "draining": to.flag(value=wave.draining),
+            "ttl": to.epoch(wave.formed_at + WAVE_LIFE),
+            "open": None if wave.state is WaveState.ENDED else to.text(OPEN),
+        }
+    )
+
+
+def wave_of(item: Item) -> Wave:
+    """Return the wave of an item."""
+    read = Reader(item)
+    return Wave(
+        wave_id=read.text("waveId"),
+        customer=read.text("customer"),
+        campaign=read.text("campaign"),
+        campaign_version=read.text("campaignVersion"),
+        credential=read.text("credential"),
+        state=WaveState(read.text("state")),
+        jobs=read.texts("jobs"),
+        formed_at=read.instant("formedAt"),
+        launches=read.integer("launches"),
+        run_id=read.maybe_text("runId"),
+        lease_until=read.maybe_instant("leaseUntil"),
+        draining=read.flag("draining"),
+    )
+
+
+# -- outbox ---------------------------------------------------------------------------------
+def event_item(event: StatusEvent) -> Item:
+    """Return the outbox item of an event."""
+    return {
+        "eventId": to.text(event.event_id),
+        "jobId": to.text(event.job_id),
+        "customer": to.text(event.customer),
+        "campaign": to.text(event.campaign),
+        "status": to.text(event.status),
+        "at": to.instant(event.at),
+        "version": to.number(event.version),
+    }
+
+
+def event_of(item: Item) -> StatusEvent:
+    """Return the event of an outbox item."""
+    read = Reader(item)
+    return StatusEvent(
+        event_id=read.text("eventId"),
+        job_id=read.text("jobId"),
+        customer=read.text("customer"),
+        campaign=read.text("campaign"),
+        status=Status(read.text("status")),
+        at=read.instant("at"),
+        version=read.integer("version"),
+    )

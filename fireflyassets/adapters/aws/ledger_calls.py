@@ -1,0 +1,115 @@
+"""Paid calls in the DynamoDB ledger: attempts, results, operations.
+
+Belongs here: what was sent and made for a job. Does not: the job's row, which only `bind` looks at.
+What was paid is written under no condition but that nothing known is overwritten.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+from uuid import uuid4
+
+from fireflyassets.adapters.aws import attributes as to
+from fireflyassets.adapters.aws import codec, work_codec
+from fireflyassets.adapters.aws.database import TRANSACTION_ITEMS, Applied, Committed, query
+from fireflyassets.adapters.aws.expressions import Change, Condition, check, put, update
+from fireflyassets.adapters.aws.ledger_base import LedgerBase
+from fireflyassets.adapters.aws.ledger_turns import lost, owned
+from fireflyassets.core.job import StepResult
+from fireflyassets.ports.ledger import Attempt, AttemptState, Claim, History, Operation
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
+
+_CREATOR: Final = "creator"
+"""Names the call that created an attempt, so that a retry of it knows its own row."""
+
+
+class LedgerCalls(LedgerBase):
+    """The spend fence's part of the ledger."""
+
+    def history(self, job_id: str) -> History:
+        """Return everything sent and made for a job, read consistently, all pages."""
+        condition = Condition("#jobId = :job", {":job": to.text(job_id)})
+        kinds: dict[str, list[to.Item]] = {}
+        for item in self._database.pages(query(self._tables.work, condition)):
+            kind, _, _ = to.Reader(item).text("sk").partition("#")
+            kinds.setdefault(f"{kind}#", []).append(item)
+        results = map(work_codec.result_of, kinds.get(work_codec.STEP, []))
+        return History(
+            steps={(result.step, result.generation): result for result in results},
+            attempts=tuple(map(work_codec.attempt_of, kinds.get(work_codec.ATTEMPT, []))),
+            operations=tuple(map(work_codec.operation_of, kinds.get(work_codec.OPERATION, []))),
+        )
+
+    def begin_attempt(self, attempt: Attempt) -> bool:
+        """Create the attempt's row; False if it exists.
+
+        The client sends a write again when its answer was lost; the row that then stands in the
+        way is our own, and says so.
+        """
+        creator = to.text(str(uuid4()))
+        item = {
+            **work_codec.attempt_key(attempt),
+            **work_codec.attempt_attributes(attempt),
+            _CREATOR: creator,
+        }
+        answer = self._database.put(put(self._tables.work, item, new_by="sk"))
+        return isinstance(answer, Applied) or (answer.item or {}).get(_CREATOR) == creator
+
+    def accept_attempt(
+        self, attempt: Attempt, *, vendor_id: str, status_url: str, cancel_url: str | None
+    ) -> None:
+        """Store the vendor's id and URLs, without any lease or epoch condition."""
+        self._note(
+            replace(
+                attempt,
+                state=AttemptState.ACCEPTED,
+                vendor_id=vendor_id,
+                status_url=status_url,
+                cancel_url=cancel_url,
+            )
+        )
+
+    def close_attempt(
+        self, attempt: Attempt, state: AttemptState, *, fault: str, counts: bool
+    ) -> None:
+        """Note how a send ended that made nothing; the vendor's id, if any, stays."""
+        self._note(replace(attempt, state=state, fault=fault, counts=counts))
+
+    def _note(self, attempt: Attempt) -> None:
+        """Write all that *attempt* says over what is known; what it does not say stays."""
+        change = Change(work_codec.attempt_attributes(attempt))
+        key = work_codec.attempt_key(attempt)
+        self._database.update(update(self._tables.work, key, change))
+
+    def bind(self, claim: Claim, result: StepResult, operations: Sequence[Operation]) -> None:
+        """Write a step's result and its operation rows, once; a result that is there stays."""
+        key = codec.job_key(claim.job_id, claim.customer)
+        still_ours: TransactWriteItemTypeDef = {
+            "ConditionCheck": check(self._tables.jobs, key, owned(claim))
+        }
+        writes = [self._new(work_codec.result_item(result)), *self._booked(operations)]
+        while writes:
+            answer = self._database.transact([still_ours, *writes])
+            if isinstance(answer, Committed):
+                return
+            if 0 in answer.failed:
+                raise lost(claim)
+            writes = [part for place, part in enumerate(writes, 1) if place not in answer.failed]
+
+    def book(self, operations: Sequence[Operation]) -> None:
+        """Write operation rows that belong to no result; known ones stay."""
+        writes = self._booked(operations)
+        while writes:
+            chunk, rest = writes[:TRANSACTION_ITEMS], writes[TRANSACTION_ITEMS:]
+            answer = self._database.transact(chunk)
+            known = set[int]() if isinstance(answer, Committed) else set(answer.failed)
+            kept = [] if isinstance(answer, Committed) else chunk
+            writes = [part for place, part in enumerate(kept) if place not in known] + rest
+
+    def _booked(self, operations: Sequence[Operation]) -> "list[TransactWriteItemTypeDef]":
+        return [self._new(work_codec.operation_item(operation)) for operation in operations]
+
+    def _new(self, item: to.Item) -> "TransactWriteItemTypeDef":
+        return {"Put": put(self._tables.work, item, new_by="sk")}

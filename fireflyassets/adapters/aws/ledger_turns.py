@@ -1,0 +1,195 @@
+"""A job's turn in a wave, in DynamoDB: claim, release, finish.
+
+Belongs here: each move of a job's status, one transaction with its event. Does not: reading rows
+for people, waves as such. No move reads a row it could state a condition on: a claim guesses the
+epoch of a job that was never claimed, and a lost guess hands the row back.
+"""
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from fireflyassets.adapters.aws import attributes as to
+from fireflyassets.adapters.aws import codec
+from fireflyassets.adapters.aws.attributes import Item
+from fireflyassets.adapters.aws.database import Cancelled, Committed
+from fireflyassets.adapters.aws.expressions import Change, Condition, update
+from fireflyassets.adapters.aws.ledger_base import LedgerBase
+from fireflyassets.adapters.ledger_rules import FAULTS, is_claimable
+from fireflyassets.adapters.outbox import StatusEvent, status_event
+from fireflyassets.core.errors import OwnershipLost
+from fireflyassets.core.job import JobRow
+from fireflyassets.core.status import Status
+from fireflyassets.ports.ledger import Claim, Ending, Release
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef
+
+CLAIM_TRIES: Final = 3
+"""One by guess, one by what stands there, one more for a job that moved in between."""
+
+
+class LedgerTurns(LedgerBase):
+    """The wave's part of the ledger, job by job."""
+
+    def claim(self, job_id: str, customer: str, wave_id: str, *, now: datetime) -> Claim | None:
+        """Move a queued, unheld job into a wave and raise its epoch; None if it is not so."""
+        campaign = self._campaigns.get(wave_id)
+        epoch = 0
+        if campaign is None:
+            row = self._row(job_id, customer)
+            if row is None:
+                return None
+            campaign, epoch = row.campaign_id, row.epoch
+            self._remember(wave_id, campaign)
+        for _ in range(CLAIM_TRIES):
+            claim = Claim(job_id, customer, wave_id, epoch + 1)
+            answer = self._take(claim, campaign, Status.QUEUED, now)
+            if isinstance(answer, Committed):
+                return claim
+            stored = _row_of(answer)
+            if stored is None or not is_claimable(stored):
+                return None
+            epoch = stored.epoch
+        return None
+
+    def reclaim(self, job_id: str, customer: str, wave_id: str, *, now: datetime) -> Claim | None:
+        """As `claim`, for a job in ``dlq`` (replays + 1) that a person runs again."""
+        row = self._row(job_id, customer)
+        if row is None or row.status is not Status.DLQ:
+            return None
+        self._remember(wave_id, row.campaign_id)
+        claim = Claim(job_id, customer, wave_id, row.epoch + 1)
+        answer = self._take(claim, row.campaign_id, Status.DLQ, now)
+        return claim if isinstance(answer, Committed) else None
+
+    def _take(
+        self, claim: Claim, campaign: str, source: Status, now: datetime
+    ) -> Committed | Cancelled:
+        """Move the job from *source* to running; leaving ``dlq`` passes the queue on its way."""
+        replayed = source is Status.DLQ
+        ended = ("ttl", "endedAt", "endedKey") if replayed else ()
+        change = Change(
+            sets={
+                "status": to.text(Status.RUNNING),
+                "wave": to.text(claim.wave_id),
+                "epoch": to.number(claim.epoch),
+                "updatedAt": to.instant(now),
+                **dict.fromkeys(("queueKey", "queueSort", "notBefore", "reason", *ended)),
+            },
+            adds={"replays": 1} if replayed else {},
+        )
+        condition = Condition(
+            "#status = :source AND #epoch = :epoch AND attribute_not_exists(#hold)",
+            {":source": to.text(source), ":epoch": to.number(claim.epoch - 1)},
+        )
+        event = _event(claim, campaign, Status.RUNNING, claim.epoch, now)
+        return self._move(claim, change, condition, event)
+
+    def release(self, claim: Claim, release: Release, *, now: datetime) -> None:
+        """Give a job back: running -> queued, with its event; a takeover raises the epoch."""
+        change = Change(
+            sets={
+                "status": to.text(Status.QUEUED),
+                "wave": None,
+                "reason": to.text(release.reason),
+                "updatedAt": to.instant(now),
+                **_wait(claim.job_id, release),
+            },
+            adds={"epoch": 1, "crashes": 1} if release.crashed else {},
+            copies=_line(release),
+        )
+        self._leave(claim, change, Status.QUEUED, claim.epoch + release.crashed, now)
+
+    def finish(self, claim: Claim, ending: Ending) -> None:
+        """Write a terminal status with its event in one transaction."""
+        change = Change(
+            sets={
+                "status": to.text(ending.status),
+                "reason": None if ending.reason is None else to.text(ending.reason),
+                "outputs": to.texts(ending.outputs),
+                "costActual": to.number(ending.cost_actual),
+                "updatedAt": to.instant(ending.ended_at),
+                "endedAt": to.instant(ending.ended_at),
+                "endedKey": codec.ended_key(claim.job_id, ending.ended_at),
+                "ttl": to.epoch(ending.ttl) if ending.ttl else None,
+                **({"runId": to.text(ending.run_id)} if ending.run_id else {}),
+            },
+            adds={"attempts": 1} if ending.status in FAULTS else {},
+        )
+        self._leave(claim, change, ending.status, claim.epoch, ending.ended_at)
+
+    def _leave(
+        self, claim: Claim, change: Change, status: Status, epoch: int, at: datetime
+    ) -> None:
+        campaign = self._campaign_of(claim)
+        event = _event(claim, campaign, status, epoch, at)
+        if not isinstance(self._move(claim, change, owned(claim), event), Committed):
+            raise lost(claim)
+
+    def _move(
+        self, claim: Claim, change: Change, condition: Condition, event: StatusEvent
+    ) -> Committed | Cancelled:
+        key = codec.job_key(claim.job_id, claim.customer)
+        moved = update(self._tables.jobs, key, change, condition)
+        return self._database.transact([{"Update": moved}, self._event_put(event)])
+
+    def _campaign_of(self, claim: Claim) -> str:
+        if known := self._campaigns.get(claim.wave_id):
+            return known
+        row = self._row(claim.job_id, claim.customer)
+        if row is None:
+            raise lost(claim)
+        self._remember(claim.wave_id, row.campaign_id)
+        return row.campaign_id
+
+
+def owned(claim: Claim) -> Condition:
+    """Return the condition that a job is still the claim's."""
+    return Condition(
+        "#status = :running AND #wave = :wave AND #epoch = :epoch",
+        {
+            ":running": to.text(Status.RUNNING),
+            ":wave": to.text(claim.wave_id),
+            ":epoch": to.number(claim.epoch),
+        },
+    )
+
+
+def lost(claim: Claim) -> OwnershipLost:
+    """Return the error of a claim whose condition failed."""
+    return OwnershipLost(f"Job {claim.job_id} is not wave {claim.wave_id}'s any more.")
+
+
+def _event(claim: Claim, campaign: str, status: Status, epoch: int, at: datetime) -> StatusEvent:
+    return status_event(
+        job_id=claim.job_id,
+        customer=claim.customer,
+        campaign=campaign,
+        epoch=epoch,
+        status=status,
+        at=at,
+    )
+
+
+def _row_of(answer: Cancelled) -> JobRow | None:
+    item = answer.failed.get(0)
+    return codec.job_row(item) if item else None
+
+
+def _wait(job_id: str, release: Release) -> "dict[str, AttributeValueTypeDef | None]":
+    """Return what a release says about when the job may be claimed again."""
+    later = release.not_before
+    parked: Item = {"notBefore": to.instant(later)} if later else {}
+    if later and not release.hold:
+        parked["queueSort"] = codec.queue_sort(later, job_id)
+    held: Item = {"hold": codec.hold_attribute(release.hold)} if release.hold else {}
+    return {**parked, **held}
+
+
+def _line(release: Release) -> dict[str, str]:
+    """Return how a released job gets back into its line; a held one stays out."""
+    if release.hold:
+        return {}
+    if release.not_before:
+        return {"queueKey": "queueHome"}
+    return {"queueKey": "queueHome", "queueSort": "queuePlace"}

@@ -1,0 +1,91 @@
+"""The object store in S3.
+
+Belongs here: whole objects, their tags and signed URLs. Does not: what tags mean, multipart (a
+rendition fits one request), logging of URLs, which are secrets while they live.
+"""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlencode
+
+from botocore.exceptions import ClientError
+
+from fireflyassets.ports.objects import ObjectStore
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+    from mypy_boto3_s3.type_defs import PutObjectRequestTypeDef
+
+_ABSENT: Final = frozenset({"NoSuchKey", "404", "NotFound"})
+"""Codes of a missing object; HEAD has no body and so gives its status instead."""
+
+
+class S3Objects(ObjectStore):
+    """One bucket of ours. *client* must sign in version 4, as ``aws/clients.py`` makes it."""
+
+    def __init__(self, client: "S3Client", *, bucket: str) -> None:
+        self._client = client
+        self._bucket = bucket
+
+    def put(
+        self, key: str, content: bytes, *, media_type: str, tags: Mapping[str, str] | None = None
+    ) -> None:
+        """Write an object with its whole tag set in one request; overwrites."""
+        request: PutObjectRequestTypeDef = {
+            "Bucket": self._bucket,
+            "Key": key,
+            "Body": content,
+            "ContentType": media_type,
+        }
+        if tags:
+            request["Tagging"] = urlencode(tags)
+        self._client.put_object(**request)
+
+    def get(self, key: str) -> bytes | None:
+        """Return an object's bytes, or None where there is none."""
+        try:
+            answer = self._client.get_object(Bucket=self._bucket, Key=key)
+        except ClientError as error:
+            return _none_if_absent(error)
+        with answer["Body"] as body:
+            return body.read()
+
+    def exists(self, key: str) -> bool:
+        """Say whether there is an object under *key*."""
+        try:
+            self._client.head_object(Bucket=self._bucket, Key=key)
+        except ClientError as error:
+            return bool(_none_if_absent(error))
+        return True
+
+    def tags(self, key: str) -> dict[str, str] | None:
+        """Return the object's tags as the store has them now; None where there is no object."""
+        try:
+            answer = self._client.get_object_tagging(Bucket=self._bucket, Key=key)
+        except ClientError as error:
+            return _none_if_absent(error)
+        return {tag["Key"]: tag["Value"] for tag in answer["TagSet"]}
+
+    def read_url(self, key: str, *, life: timedelta) -> str:
+        """Sign a URL that reads *key* for *life*. Made just before use; never stored or logged."""
+        return self._client.generate_presigned_url(
+            "get_object", Params={"Bucket": self._bucket, "Key": key}, ExpiresIn=_seconds(life)
+        )
+
+    def write_url(self, key: str, *, media_type: str, life: timedelta) -> str:
+        """Sign a URL that PUTs *key* within *life*, with this media type and no other."""
+        return self._client.generate_presigned_url(
+            "put_object",
+            Params={"Bucket": self._bucket, "Key": key, "ContentType": media_type},
+            ExpiresIn=_seconds(life),
+        )
+
+
+def _none_if_absent(error: ClientError) -> None:
+    if error.response.get("Error", {}).get("Code") not in _ABSENT:
+        raise error
+
+
+def _seconds(life: timedelta) -> int:
+    return max(1, int(life.total_seconds()))

@@ -1,0 +1,136 @@
+"""The tables as data, and making everything we keep in AWS.
+
+Belongs here: keys, indexes and expiry of each table; bucket and queues with their rules. Does not:
+what the items hold (``aws/codec.py``), production's own template, which states the same.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from fireflyassets.limiter.dynamodb import table_spec
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.literals import ProjectionTypeType
+    from mypy_boto3_dynamodb.type_defs import (
+        CreateTableInputTypeDef,
+        GlobalSecondaryIndexTypeDef,
+        KeySchemaElementTypeDef,
+    )
+
+EXPIRY: Final = "ttl"
+"""The attribute that DynamoDB expires items by, in every table that expires."""
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """A sparse index: an item without both keys is not in it."""
+
+    name: str
+    hash_key: str
+    range_key: str
+    projection: "ProjectionTypeType" = "ALL"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table whose keys are all strings, paid per request."""
+
+    name: str
+    hash_key: str
+    range_key: str | None = None
+    indexes: tuple[Index, ...] = ()
+    expires: bool = False
+
+    def request(self) -> "CreateTableInputTypeDef":
+        """Return what to create."""
+        pairs = [(self.hash_key, self.range_key)]
+        pairs += [(index.hash_key, index.range_key) for index in self.indexes]
+        keys = sorted({key for pair in pairs for key in pair if key})
+        request: CreateTableInputTypeDef = {
+            "TableName": self.name,
+            "AttributeDefinitions": [{"AttributeName": key, "AttributeType": "S"} for key in keys],
+            "KeySchema": _key_schema(self.hash_key, self.range_key),
+            "BillingMode": "PAY_PER_REQUEST",
+        }
+        if self.indexes:
+            request["GlobalSecondaryIndexes"] = [_index(index) for index in self.indexes]
+        return request
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The names of all tables under one prefix."""
+
+    prefix: str
+
+    @property
+    def jobs(self) -> str:
+        """One item per job."""
+        return f"{self.prefix}-jobs"
+
+    @property
+    def work(self) -> str:
+        """Results, attempts and operations by job."""
+        return f"{self.prefix}-work"
+
+    @property
+    def waves(self) -> str:
+        """One item per wave."""
+        return f"{self.prefix}-waves"
+
+    @property
+    def outbox(self) -> str:
+        """One item per change of a job's status."""
+        return f"{self.prefix}-outbox"
+
+    @property
+    def tokens(self) -> str:
+        """One item per credential and scope set."""
+        return f"{self.prefix}-tokens"
+
+    @property
+    def tickets(self) -> str:
+        """The limiter's items."""
+        return f"{self.prefix}-tickets"
+
+
+QUEUE: Final = Index("queue", "queueKey", "queueSort")
+"""Jobs that are queued and not held, by line and place."""
+CAMPAIGN: Final = Index("campaign", "campaignKey", "campaignSort")
+"""All jobs of a campaign by creation. Whole rows: they stay under the 1 kB that a write of the
+index is billed by, and each page then needs no second read."""
+ENDED: Final = Index("ended", "endedKey", "endedAt")
+"""Ended jobs by day and shard, for export."""
+OPEN_WAVES: Final = Index("open", "open", "formedAt", projection="KEYS_ONLY")
+"""Waves that have not ended. Keys alone, so that a heartbeat does not write the index too."""
+
+
+def specs(tables: Tables) -> "tuple[Table, ...]":
+    """Return our own tables; the limiter brings its own."""
+    return (
+        Table(tables.jobs, "jobId", "customerId", (QUEUE, CAMPAIGN, ENDED), expires=True),
+        Table(tables.work, "jobId", "sk"),
+        Table(tables.waves, "waveId", indexes=(OPEN_WAVES,), expires=True),
+        Table(tables.outbox, "eventId"),
+        Table(tables.tokens, "entry"),
+    )
+
+
+def requests(tables: Tables) -> "list[CreateTableInputTypeDef]":
+    """Return everything to create under one prefix, the limiter's table included."""
+    return [*(table.request() for table in specs(tables)), table_spec(tables.tickets)]
+
+
+def _index(index: Index) -> "GlobalSecondaryIndexTypeDef":
+    return {
+        "IndexName": index.name,
+        "KeySchema": _key_schema(index.hash_key, index.range_key),
+        "Projection": {"ProjectionType": index.projection},
+    }
+
+
+def _key_schema(hash_key: str, range_key: str | None) -> "list[KeySchemaElementTypeDef]":
+    keys: list[KeySchemaElementTypeDef] = [{"AttributeName": hash_key, "KeyType": "HASH"}]
+    if range_key:
+        keys.append({"AttributeName": range_key, "KeyType": "RANGE"})
+    return keys

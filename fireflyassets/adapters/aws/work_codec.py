@@ -1,0 +1,173 @@
+"""Results, attempts and operations to and from items of the table ``work``.
+
+Belongs here: attribute names and sort keys of what was sent and made for a job. Does not: jobs
+and waves (``aws/codec.py``). Numbers in sort keys are padded, so that keys sort as numbers do.
+"""
+
+from typing import Final
+
+from fireflyassets.adapters.aws import attributes as to
+from fireflyassets.adapters.aws.attributes import Item, Reader
+from fireflyassets.core.failure import Family
+from fireflyassets.core.job import Picture, StepResult
+from fireflyassets.core.money import Cause
+from fireflyassets.ports.ledger import Attempt, AttemptState, Operation
+
+STEP: Final = "step#"
+ATTEMPT: Final = "attempt#"
+OPERATION: Final = "operation#"
+
+
+def work_key(job_id: str, sort: str) -> Item:
+    """Return the primary key of a piece of a job's work."""
+    return {"jobId": to.text(job_id), "sk": to.text(sort)}
+
+
+def attempt_key(attempt: Attempt) -> Item:
+    """Return the primary key of an attempt."""
+    sort = f"{ATTEMPT}{attempt.step}#{attempt.generation:04d}#{attempt.n:05d}"
+    return work_key(attempt.job_id, sort)
+
+
+def attempt_attributes(attempt: Attempt) -> Item:
+    """Return everything of an attempt but its key."""
+    optional = {
+        "outputKey": attempt.output_key,
+        "vendorId": attempt.vendor_id,
+        "statusUrl": attempt.status_url,
+        "cancelUrl": attempt.cancel_url,
+        "fault": attempt.fault,
+    }
+    return {
+        "step": to.text(attempt.step),
+        "generation": to.number(attempt.generation),
+        "n": to.number(attempt.n),
+        "family": to.text(attempt.family),
+        "organisation": to.text(attempt.organisation),
+        "wave": to.text(attempt.wave_id),
+        "epoch": to.number(attempt.epoch),
+        "submittedAt": to.instant(attempt.submitted_at),
+        "cause": to.text(attempt.cause),
+        "state": to.text(attempt.state),
+        "replay": to.number(attempt.replay),
+        "counts": to.flag(value=attempt.counts),
+        **{name: to.text(value) for name, value in optional.items() if value is not None},
+    }
+
+
+def attempt_of(item: Item) -> Attempt:
+    """Return the attempt of an item."""
+    read = Reader(item)
+    return Attempt(
+        job_id=read.text("jobId"),
+        step=read.text("step"),
+        generation=read.integer("generation"),
+        n=read.integer("n"),
+        family=Family(read.text("family")),
+        organisation=read.text("organisation"),
+        wave_id=read.text("wave"),
+        epoch=read.integer("epoch"),
+        submitted_at=read.instant("submittedAt"),
+        output_key=read.maybe_text("outputKey"),
+        cause=Cause(read.text("cause")),
+        state=AttemptState(read.text("state")),
+        replay=read.integer("replay"),
+        counts=read.flag("counts"),
+        vendor_id=read.maybe_text("vendorId"),
+        status_url=read.maybe_text("statusUrl"),
+        cancel_url=read.maybe_text("cancelUrl"),
+        fault=read.maybe_text("fault"),
+    )
+
+
+def result_item(result: StepResult) -> Item:
+    """Return the item of a step's result."""
+    picture = result.picture
+    return to.present(
+        {
+            **work_key(result.job_id, f"{STEP}{result.step}#{result.generation:04d}"),
+            "step": to.text(result.step),
+            "generation": to.number(result.generation),
+            "n": to.number(result.n),
+            "picture": to.mapping(
+                {
+                    "key": to.text(picture.key),
+                    "sha256": to.text(picture.sha256),
+                    "mediaType": to.text(picture.media_type),
+                    "width": to.number(picture.width),
+                    "height": to.number(picture.height),
+                    "sizeBytes": to.number(picture.size_bytes),
+                }
+            ),
+            "operations": to.number(result.operations),
+            "model": None if result.model is None else to.text(result.model),
+            "seed": None if result.seed is None else to.number(result.seed),
+            "facts": to.mapping({name: to.text(fact) for name, fact in result.facts.items()}),
+        }
+    )
+
+
+def result_of(item: Item) -> StepResult:
+    """Return the step's result of an item."""
+    read = Reader(item)
+    facts = read.mapping("facts")
+    return StepResult(
+        job_id=read.text("jobId"),
+        step=read.text("step"),
+        generation=read.integer("generation"),
+        n=read.integer("n"),
+        picture=_picture(read.mapping("picture")),
+        operations=read.decimal("operations"),
+        model=read.maybe_text("model"),
+        seed=read.maybe_integer("seed"),
+        facts={name: facts.text(name) for name in facts.names()},
+    )
+
+
+def _picture(read: Reader) -> Picture:
+    return Picture(
+        key=read.text("key"),
+        sha256=read.text("sha256"),
+        media_type=read.text("mediaType"),
+        width=read.integer("width"),
+        height=read.integer("height"),
+        size_bytes=read.integer("sizeBytes"),
+    )
+
+
+def operation_item(operation: Operation) -> Item:
+    """Return the item of an operation row."""
+    sort = f"{OPERATION}{operation.vendor_id}#{operation.output:04d}"
+    return {
+        **work_key(operation.job_id, sort),
+        "vendorId": to.text(operation.vendor_id),
+        "output": to.number(operation.output),
+        "step": to.text(operation.step),
+        "generation": to.number(operation.generation),
+        "n": to.number(operation.n),
+        "customer": to.text(operation.customer),
+        "campaign": to.text(operation.campaign),
+        "operations": to.number(operation.operations),
+        "rateCard": to.text(operation.rate_card),
+        "cause": to.text(operation.cause),
+        "bookedAt": to.instant(operation.booked_at),
+    }
+
+
+def operation_of(item: Item) -> Operation:
+    """Return the operation of an item."""
+    read = Reader(item)
+    return Operation(
+        job_id=read.text("jobId"),
+        vendor_id=read.text("vendorId"),
+        output=read.integer("output"),
+        step=read.text("step"),
+        generation=read.integer("generation"),
+        n=read.integer("n"),
+        customer=read.text("customer"),
+        campaign=read.text("campaign"),
+        operations=read.decimal("operations"),
+        rate_card=read.text("rateCard"),
+        cause=Cause(read.text("cause")),
+        booked_at=read.instant("bookedAt"),
+    )

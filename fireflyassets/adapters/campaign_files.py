@@ -1,0 +1,151 @@
+"""Campaign files: each one read, and checked against all that it names, before a cent is spent.
+
+Belongs here: what makes a campaign of a project folder usable. Does not: the shape of the file
+(``core/campaign.py``), what a template must hold (``core/template.py``).
+"""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Protocol
+
+from fireflyassets.adapters import yaml_file
+from fireflyassets.core import preflight
+from fireflyassets.core.campaign import Campaign, CampaignConfig, load
+from fireflyassets.core.errors import Refused, UnusableConfiguration, UnusableTemplate
+from fireflyassets.core.money import RateCard
+from fireflyassets.ports.catalogue import Credential, Quarantined
+
+FILE_NAME: Final = "campaign.yaml"
+TEMPLATE_LIMIT: Final = 256 * 1024 * 1024
+"""Bytes: a template is read whole."""
+
+
+class FindCredential(Protocol):
+    """Returns a credential that may carry a customer's jobs, or raises."""
+
+    def __call__(self, name: str, /, *, customer: str) -> Credential:
+        """Return the credential."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Filed:
+    """A usable campaign and where its templates lie."""
+
+    campaign: Campaign
+    templates: Mapping[str, Path]
+
+
+def read_campaigns(
+    project: Path, find_credential: FindCredential, cards: tuple[RateCard, ...]
+) -> tuple[dict[str, Filed], list[Quarantined]]:
+    """Return the usable campaigns by slug, and the files that can't be used."""
+    reasons: dict[Path, str] = {}
+    configs: dict[Path, CampaignConfig] = {}
+    for path in _files(project / "campaigns"):
+        try:
+            configs[path] = _config(path)
+        except UnusableConfiguration as error:
+            reasons[path] = str(error)
+    reasons |= _misnamed(configs) | _rivals(configs)
+    found: dict[str, Filed] = {}
+    for path, config in configs.items():
+        if path in reasons:
+            continue
+        try:
+            find_credential(config.credential, customer=config.customer)
+            filed = _filed(path, config, cards)
+            found[filed.campaign.slug] = filed
+        except Refused as error:
+            reasons[path] = str(error)
+    bad = [Quarantined(str(path.relative_to(project)), why) for path, why in reasons.items()]
+    return found, sorted(bad, key=lambda file: file.path)
+
+
+def _files(root: Path) -> Iterator[Path]:
+    """Yield each campaign folder's file; where it has another name, that one, to be named."""
+    for folder in sorted(path for path in root.glob("*/*") if path.is_dir()):
+        if (folder / FILE_NAME).exists():
+            yield folder / FILE_NAME
+        else:
+            yield from sorted(folder.glob("*.y*ml"))[:1]
+
+
+def _config(path: Path) -> CampaignConfig:
+    if path.name != FILE_NAME:
+        raise UnusableConfiguration(f"is not read: rename it to {FILE_NAME}.")
+    config = yaml_file.read(path, CampaignConfig)
+    folder = path.parent.parent.name
+    if config.customer != folder:
+        raise UnusableConfiguration(
+            f"customer: the file says {config.customer!r} and lies in the folder of {folder!r}; "
+            f"mend the one or move the other."
+        )
+    return config
+
+
+def _misnamed(configs: Mapping[Path, CampaignConfig]) -> dict[Path, str]:
+    return {
+        path: f"campaign: the file says {config.campaign!r} and its folder {path.parent.name!r}; "
+        f"give both the same name."
+        for path, config in configs.items()
+        if config.campaign != path.parent.name
+    }
+
+
+def _rivals(configs: Mapping[Path, CampaignConfig]) -> dict[Path, str]:
+    """Return a reason for each file whose campaign another file claims too: neither is safe."""
+    claims: defaultdict[tuple[str, str], list[Path]] = defaultdict(list)
+    for path, config in configs.items():
+        claims[config.customer, config.campaign].append(path)
+    return {
+        path: f"campaign: {campaign!r} is also claimed by {_folders(paths, path)}; "
+        f"give each its own name."
+        for (_, campaign), paths in claims.items()
+        if len(paths) > 1
+        for path in paths
+    }
+
+
+def _folders(paths: Sequence[Path], mine: Path) -> str:
+    return ", ".join(f"{path.parent.name}/{path.name}" for path in paths if path != mine)
+
+
+def _filed(path: Path, config: CampaignConfig, cards: tuple[RateCard, ...]) -> Filed:
+    told = list(preflight.faults(config, cards))
+    templates: dict[str, Path] = {}
+    digests: dict[str, str] = {}
+    for aspect in config.aspects if config.recipe.composes else ():
+        try:
+            templates[aspect] = _template_path(path, config.templates[aspect])
+            content = _template(templates[aspect])
+            digests[aspect] = hashlib.sha256(content).hexdigest()
+            told += (f"template {aspect}: {fault}" for fault in _template_faults(content))
+        except UnusableTemplate as error:
+            told.append(f"template {aspect}: {error}")
+    if told:
+        raise UnusableConfiguration("; ".join(told) + ".")
+    return Filed(load(config, digests), templates)
+
+
+def _template_path(campaign: Path, said: str) -> Path:
+    """Return where a template lies: within the customer's own folder, whatever links say."""
+    home = campaign.parent.parent.resolve()
+    path = (campaign.parent / said).resolve()
+    if Path(said).is_absolute() or not path.is_relative_to(home):
+        raise UnusableTemplate(f"{said!r} is outside of the customer's folder; copy it there")
+    return path
+
+
+def _template(path: Path) -> bytes:
+    try:
+        if not path.is_file():
+            raise UnusableTemplate(f"there is no file {path.name}; add it or mend the path")
+        if path.stat().st_size > TEMPLATE_LIMIT:
+            raise UnusableTemplate(f"{path.name} is over {TEMPLATE_LIMIT} bytes; shrink it")
+        return path.read_bytes()
+    except OSError as error:
+        raise UnusableTemplate(f"{path.name} can't be read ({error.strerror})") from error

@@ -1,0 +1,173 @@
+"""The catalogue as a project folder: what is configured, read once, one bad file at a time.
+
+Belongs here: which folders there are, and that a file which can't be used is named with its reason
+and takes nothing else down. Does not: YAML (``yaml_file.py``), what makes a campaign usable
+(``campaign_files.py``), limits (``limit_files.py``).
+
+    campaigns/<customer>/<campaign>/campaign.yaml   templates relative to it
+    credentials/<name>.yaml   limits/*.yaml   rates/*.yaml
+"""
+
+import hashlib
+import logging
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Mapping
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from fireflyassets.adapters import yaml_file
+from fireflyassets.adapters.campaign_files import Filed, read_campaigns
+from fireflyassets.adapters.limit_files import LimitBook, LimitFile
+from fireflyassets.core.campaign import Campaign, Slug
+from fireflyassets.core.errors import UnknownCampaign, UnusableConfiguration, UnusableTemplate
+from fireflyassets.core.failure import Family
+from fireflyassets.core.money import RateCard
+from fireflyassets.limiter.port import Limits
+from fireflyassets.ports.catalogue import Catalogue, Credential, Quarantined
+
+_log = logging.getLogger(__name__)
+
+Shape = TypeVar("Shape", bound=BaseModel)
+
+
+class _CredentialFile(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    organisation: str = Field(min_length=1)
+    secret: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9/_+=.@:-]{1,512}$")]
+    """Reference for the secret store."""
+    scopes: tuple[str, ...] = Field(min_length=1)
+    customers: frozenset[Slug] = Field(min_length=1)
+
+
+class FileCatalogue(Catalogue):
+    """Everything configured under one project folder, as it was when this was made."""
+
+    def __init__(self, project: Path) -> None:
+        self._project = project
+        self._quarantined: list[Quarantined] = []
+        self._credentials = self._read_credentials()
+        rates = self._read("rates", RateCard, unique_by=lambda card: card.valid_from)
+        limits = self._read("limits", LimitFile, unique_by=lambda file: file.organisation)
+        self._cards = tuple(rates.values())
+        self._limits = LimitBook(limits.values())
+        self._campaigns = self._read_campaigns()
+        for bad in self._quarantined:
+            _log.warning("Quarantined %s: %s", bad.path, bad.reason)
+
+    # -- campaigns ------------------------------------------------------------------------------
+    def _read_campaigns(self) -> dict[str, Filed]:
+        found, bad = read_campaigns(self._project, self.credential, self._cards)
+        self._quarantined += bad
+        return found
+
+    def campaigns(self) -> Mapping[str, Campaign]:
+        """Return the usable campaigns by slug (``customer/campaign``)."""
+        return {slug: filed.campaign for slug, filed in self._campaigns.items()}
+
+    def campaign(self, customer: str, campaign: str) -> Campaign:
+        """Return one campaign.
+
+        Raises:
+            UnknownCampaign: There is none of that name, or its file is quarantined.
+        """
+        filed = self._campaigns.get(f"{customer}/{campaign}")
+        if filed is None:
+            raise UnknownCampaign(f"{customer}/{campaign}")
+        return filed.campaign
+
+    def template(self, campaign: Campaign, aspect: str) -> bytes:
+        """Return the template document of an aspect, if it still is the pinned one.
+
+        Raises:
+            UnusableTemplate: There is none, or the file has changed since it was checked.
+        """
+        filed, digest = self._campaigns.get(campaign.slug), campaign.templates.get(aspect)
+        if filed is None or digest is None or aspect not in filed.templates:
+            raise UnusableTemplate(f"Campaign {campaign.slug} has no template for {aspect}.")
+        try:
+            content = filed.templates[aspect].read_bytes()
+        except OSError as error:
+            raise UnusableTemplate(f"Template {filed.templates[aspect].name} is gone.") from error
+        if hashlib.sha256(content).hexdigest() != digest:
+            raise UnusableTemplate(
+                f"Template {filed.templates[aspect].name} of {campaign.slug} has changed since it "
+                f"was checked; reload."
+            )
+        return content
+
+    def quarantined(self) -> tuple[Quarantined, ...]:
+        """Return the files that can't be used."""
+        return tuple(self._quarantined)
+
+    # -- credentials, rates, limits -------------------------------------------------------------
+    def _read_credentials(self) -> dict[str, Credential]:
+        return {
+            path.stem: Credential(
+                path.stem, file.organisation, file.secret, file.scopes, file.customers
+            )
+            for path, file in self._read("credentials", _CredentialFile).items()
+        }
+
+    def credential(self, name: str, *, customer: str) -> Credential:
+        """Return a credential that may carry *customer*'s jobs.
+
+        Raises:
+            UnusableConfiguration: There is none, or it is not allowed for this customer.
+        """
+        credential = self._credentials.get(name)
+        if credential is None:
+            raise UnusableConfiguration(
+                f"There is no usable credential {name!r}: add or mend credentials/{name}.yaml."
+            )
+        if customer not in credential.customers:
+            raise UnusableConfiguration(
+                f"Credential {name!r} may not carry jobs of {customer!r}: name the customer in "
+                f"credentials/{name}.yaml, or use another credential."
+            )
+        return credential
+
+    def rate_cards(self) -> tuple[RateCard, ...]:
+        """Return all rate cards."""
+        return self._cards
+
+    def limits_for(self, organisation: str, family: Family) -> Limits:
+        """Return the limits to pace an organisation's calls of *family* by.
+
+        The documented default, with a warning, where no file speaks for them.
+        """
+        return self._limits.limits_for(organisation, family)
+
+    # -- reading --------------------------------------------------------------------------------
+    def _read(
+        self,
+        folder: str,
+        shape: type[Shape],
+        *,
+        unique_by: Callable[[Shape], Hashable] | None = None,
+    ) -> dict[Path, Shape]:
+        """Read a folder's files; two that claim the same thing are both put aside."""
+        found: dict[Path, Shape] = {}
+        for path in sorted((self._project / folder).glob("*.y*ml")):
+            try:
+                if path.suffix != ".yaml":
+                    raise UnusableConfiguration("is not read: rename it to end in .yaml.")
+                found[path] = yaml_file.read(path, shape)
+            except UnusableConfiguration as error:
+                self._put_aside(path, str(error))
+        if unique_by is None:
+            return found
+        claims: defaultdict[Hashable, list[Path]] = defaultdict(list)
+        for path, file in found.items():
+            claims[unique_by(file)].append(path)
+        for claim, rivals in claims.items():
+            for path in rivals if len(rivals) > 1 else ():
+                others = ", ".join(rival.name for rival in rivals if rival != path)
+                self._put_aside(path, f"{claim} is also claimed by {others}: keep one of them.")
+                del found[path]
+        return found
+
+    def _put_aside(self, path: Path, reason: str) -> None:
+        self._quarantined.append(Quarantined(str(path.relative_to(self._project)), reason))

@@ -1,0 +1,47 @@
+"""What every ledger refuses and counts, whatever it is kept in.
+
+Belongs here: the rules as values. Does not: writes, whose conditions each ledger states for
+itself.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from fireflyassets.core.job import JobRow
+from fireflyassets.core.status import Status
+from fireflyassets.ports.ledger import Wave, WaveState
+
+FAULTS: Final = frozenset({Status.DLQ, Status.REVIEW, Status.FAILED})
+"""Ends by the job's own fault: they count an attempt."""
+
+STARTABLE: Final = frozenset({WaveState.FORMED, WaveState.LAUNCHED})
+"""Waves that a run may start and a dispatcher may launch."""
+
+BEFORE_RUN: Final = STARTABLE | {WaveState.FORMING}
+"""Waves whose list of jobs may still change."""
+
+
+def is_claimable(row: JobRow) -> bool:
+    """Say whether a wave may claim the job; a parked one may be claimed before it is due."""
+    return row.status is Status.QUEUED and row.hold is None
+
+
+def check_new(rows: Iterable[JobRow]) -> None:
+    """Refuse rows that no intake makes.
+
+    Raises:
+        ValueError: A row is not queued, or has been in a wave.
+    """
+    for row in rows:
+        if row.status is not Status.QUEUED or row.wave is not None or row.epoch != 0:
+            raise ValueError(f"Job {row.job_id} is {row.status}: a row begins queued, in epoch 0.")
+
+
+def check_forming(wave: Wave) -> None:
+    """Refuse waves that do not begin at the beginning.
+
+    Raises:
+        ValueError: The wave is not ``forming``.
+    """
+    if wave.state is not WaveState.FORMING:
+        raise ValueError(f"Wave {wave.wave_id} is {wave.state}: a wave begins forming.")

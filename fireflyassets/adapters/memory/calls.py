@@ -1,0 +1,68 @@
+"""Results, attempts and operations of the memory ledger.
+
+Belongs here: the three dictionaries and their order. Does not: locking, which the ledger does.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from fireflyassets.core.job import StepResult
+from fireflyassets.ports.ledger import Attempt, History, Operation
+
+
+class MemoryCalls:
+    """What was sent and made, by job."""
+
+    def __init__(self) -> None:
+        self._results: dict[tuple[str, str, int], StepResult] = {}
+        self._attempts: dict[tuple[str, str, int, int], Attempt] = {}
+        self._operations: dict[tuple[str, str, int], Operation] = {}
+
+    def begin(self, attempt: Attempt) -> bool:
+        """Create the attempt; False if its key is taken."""
+        key = _attempt_key(attempt)
+        if key in self._attempts:
+            return False
+        self._attempts[key] = attempt
+        return True
+
+    def note(self, attempt: Attempt) -> None:
+        """Write what is known of an attempt now; what was known and is not said again stays."""
+        known = self._attempts.get(_attempt_key(attempt), attempt)
+        self._attempts[_attempt_key(attempt)] = replace(
+            attempt,
+            vendor_id=attempt.vendor_id or known.vendor_id,
+            status_url=attempt.status_url or known.status_url,
+            cancel_url=attempt.cancel_url or known.cancel_url,
+            fault=attempt.fault or known.fault,
+        )
+
+    def bind(self, result: StepResult) -> None:
+        """Keep a result; the first of a step and generation stays."""
+        self._results.setdefault((result.job_id, result.step, result.generation), result)
+
+    def book(self, operations: Iterable[Operation]) -> None:
+        """Keep operations; the first of a vendor job's output stays."""
+        for operation in operations:
+            key = (operation.job_id, operation.vendor_id, operation.output)
+            self._operations.setdefault(key, operation)
+
+    def history(self, job_id: str) -> History:
+        """Return the job's part, sorted by key."""
+        return History(
+            steps={
+                (result.step, result.generation): result
+                for (job, *_), result in sorted(self._results.items(), key=lambda item: item[0])
+                if job == job_id
+            },
+            attempts=tuple(
+                self._attempts[key] for key in sorted(self._attempts) if key[0] == job_id
+            ),
+            operations=tuple(
+                self._operations[key] for key in sorted(self._operations) if key[0] == job_id
+            ),
+        )
+
+
+def _attempt_key(attempt: Attempt) -> tuple[str, str, int, int]:
+    return (attempt.job_id, attempt.step, attempt.generation, attempt.n)

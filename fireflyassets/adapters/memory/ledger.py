@@ -1,0 +1,275 @@
+"""The job ledger in memory. It keeps every promise of the port, races included.
+
+Belongs here: rows in dictionaries under one lock. Does not: what a job's row becomes at each move
+(``memory/turns.py``).
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from threading import RLock
+
+from fireflyassets.adapters.ledger_rules import (
+    BEFORE_RUN,
+    STARTABLE,
+    check_forming,
+    check_new,
+    is_claimable,
+)
+from fireflyassets.adapters.memory import turns
+from fireflyassets.adapters.memory.calls import MemoryCalls
+from fireflyassets.adapters.outbox import StatusEvent, status_event
+from fireflyassets.core.errors import OwnershipLost
+from fireflyassets.core.job import JobRow, StepResult
+from fireflyassets.core.status import Status
+from fireflyassets.ports.ledger import (
+    Attempt,
+    AttemptState,
+    Claim,
+    Conflict,
+    Duplicate,
+    Ending,
+    History,
+    JobLedger,
+    Operation,
+    Recorded,
+    Recording,
+    Release,
+    Wave,
+    WaveState,
+)
+
+
+class MemoryLedger(JobLedger):
+    """The truth of one process. *outbox* holds the events in the order of their writing."""
+
+    def __init__(self) -> None:
+        self._lock = RLock()
+        self._rows: dict[str, JobRow] = {}
+        self._waves: dict[str, Wave] = {}
+        self._calls = MemoryCalls()
+        self._outbox: list[StatusEvent] = []
+
+    @property
+    def outbox(self) -> tuple[StatusEvent, ...]:
+        """The events written so far."""
+        with self._lock:
+            return tuple(self._outbox)
+
+    # -- intake -----------------------------------------------------------------------------
+    def record(self, rows: Sequence[JobRow]) -> list[Recording]:
+        """Write each row unless its id is taken, with its outbox row."""
+        check_new(rows)
+        with self._lock:
+            return [self._record(row) for row in rows]
+
+    def _record(self, row: JobRow) -> Recording:
+        known = self._rows.get(row.job_id)
+        if known is None:
+            self._write(row)
+            return Recorded(row)
+        return Duplicate(known) if known.body_hash == row.body_hash else Conflict(known)
+
+    def job(self, job_id: str) -> JobRow | None:
+        """Return a row by its id alone."""
+        with self._lock:
+            return self._rows.get(job_id)
+
+    def jobs(self, customer: str, job_ids: Iterable[str]) -> dict[str, JobRow]:
+        """Return the rows that exist."""
+        with self._lock:
+            found = {job_id: self._rows.get(job_id) for job_id in job_ids}
+        return {
+            job_id: row
+            for job_id, row in found.items()
+            if row is not None and row.customer_id == customer
+        }
+
+    def campaign_jobs(self, customer: str, campaign: str) -> list[JobRow]:
+        """Return a campaign's rows by creation time."""
+        with self._lock:
+            rows = list(self._rows.values())
+        mine = [row for row in rows if (row.customer_id, row.campaign_id) == (customer, campaign)]
+        return sorted(mine, key=lambda row: (row.created_at, row.job_id))
+
+    # -- dispatch ---------------------------------------------------------------------------
+    def due(self, credential: str, customer: str, *, now: datetime, most: int) -> list[JobRow]:
+        """Return up to *most* queued, unheld jobs that are due, the longest due first."""
+        with self._lock:
+            rows = list(self._rows.values())
+        mine = [
+            row
+            for row in rows
+            if (row.credential, row.customer_id) == (credential, customer)
+            and is_claimable(row)
+            and turns.due_at(row) <= now
+        ]
+        return sorted(mine, key=lambda row: (turns.due_at(row), row.job_id))[:most]
+
+    def claim(self, job_id: str, customer: str, wave_id: str, *, now: datetime) -> Claim | None:
+        """Move a queued, unheld job into a wave and raise its epoch; None if it is not so."""
+        with self._lock:
+            row = self._rows.get(job_id)
+            if row is None or row.customer_id != customer or not is_claimable(row):
+                return None
+            return self._take(turns.claimed(row, wave_id, now))
+
+    def reclaim(self, job_id: str, customer: str, wave_id: str, *, now: datetime) -> Claim | None:
+        """As `claim`, for a job in ``dlq`` (replays + 1) that a person runs again."""
+        with self._lock:
+            row = self._rows.get(job_id)
+            if row is None or row.customer_id != customer or row.status is not Status.DLQ:
+                return None
+            return self._take(turns.reclaimed(row, wave_id, now))
+
+    def _take(self, row: JobRow) -> Claim:
+        self._write(row)
+        return Claim(row.job_id, row.customer_id, row.wave or "", row.epoch)
+
+    def release(self, claim: Claim, release: Release, *, now: datetime) -> None:
+        """Give a job back: running -> queued, with its outbox row."""
+        with self._lock:
+            self._write(turns.released(self._owned(claim), release, now))
+
+    def finish(self, claim: Claim, ending: Ending) -> None:
+        """Write a terminal status with its outbox row."""
+        with self._lock:
+            self._write(turns.finished(self._owned(claim), ending))
+
+    def _owned(self, claim: Claim) -> JobRow:
+        row = self._rows.get(claim.job_id)
+        if row is None or not turns.is_owned(row, claim):
+            raise OwnershipLost(f"Job {claim.job_id} is not wave {claim.wave_id}'s any more.")
+        return row
+
+    def _write(self, row: JobRow) -> None:
+        self._rows[row.job_id] = row
+        self._outbox.append(
+            status_event(
+                job_id=row.job_id,
+                customer=row.customer_id,
+                campaign=row.campaign_id,
+                epoch=row.epoch,
+                status=row.status,
+                at=row.updated_at,
+            )
+        )
+
+    # -- waves ------------------------------------------------------------------------------
+    def form(self, wave: Wave) -> None:
+        """Write a new wave, ``forming``, with its candidates."""
+        check_forming(wave)
+        with self._lock:
+            if self._waves.setdefault(wave.wave_id, wave) != wave:
+                raise OwnershipLost(f"Wave {wave.wave_id} exists already.")
+
+    def formed(self, wave_id: str, jobs: Sequence[str]) -> None:
+        """Write the winners' list; an empty list ends the wave."""
+        with self._lock:
+            wave = self._wave_in(wave_id, BEFORE_RUN)
+            state = WaveState.FORMED if jobs else WaveState.ENDED
+            self._waves[wave_id] = replace(wave, state=state, jobs=tuple(jobs))
+
+    def launched(self, wave_id: str) -> int:
+        """Count a launch and return its number."""
+        with self._lock:
+            wave = self._wave_in(wave_id, STARTABLE)
+            launches = wave.launches + 1
+            self._waves[wave_id] = replace(wave, state=WaveState.LAUNCHED, launches=launches)
+            return launches
+
+    def _wave_in(self, wave_id: str, states: frozenset[WaveState]) -> Wave:
+        wave = self._waves.get(wave_id)
+        if wave is None or wave.state not in states:
+            raise OwnershipLost(f"Wave {wave_id} runs already, has ended, or was never formed.")
+        return wave
+
+    def wave(self, wave_id: str) -> Wave | None:
+        """Return a wave."""
+        with self._lock:
+            return self._waves.get(wave_id)
+
+    def open_waves(self) -> list[Wave]:
+        """Return the waves that have not ended, the oldest first."""
+        with self._lock:
+            waves = [wave for wave in self._waves.values() if wave.state is not WaveState.ENDED]
+        return sorted(waves, key=lambda wave: (wave.formed_at, wave.wave_id))
+
+    def start(self, wave_id: str, run_id: str, *, lease_until: datetime) -> Wave | None:
+        """Bind the wave to a run, once; the same run may ask again."""
+        with self._lock:
+            wave = self._waves.get(wave_id)
+            if wave is None or not (wave.state in STARTABLE or _is_runs(wave, run_id)):
+                return None
+            started = replace(wave, state=WaveState.RUNNING, run_id=run_id, lease_until=lease_until)
+            self._waves[wave_id] = started
+            return started
+
+    def heartbeat(self, wave_id: str, run_id: str, *, lease_until: datetime) -> bool:
+        """Extend the lease; False if the wave is not this run's any more."""
+        with self._lock:
+            wave = self._waves.get(wave_id)
+            if wave is None or not _is_runs(wave, run_id):
+                return False
+            self._waves[wave_id] = replace(wave, lease_until=lease_until)
+            return True
+
+    def draining(self, wave_id: str) -> None:
+        """Note that the wave needs no more first tickets; an unknown wave stays unknown."""
+        with self._lock:
+            if wave := self._waves.get(wave_id):
+                self._waves[wave_id] = replace(wave, draining=True)
+
+    def end(self, wave_id: str) -> None:
+        """Close the wave; one that has ended stays so, an unknown one stays unknown."""
+        with self._lock:
+            if wave := self._waves.get(wave_id):
+                self._waves[wave_id] = replace(wave, state=WaveState.ENDED)
+
+    # -- paid calls -------------------------------------------------------------------------
+    def history(self, job_id: str) -> History:
+        """Return everything sent and made for a job."""
+        with self._lock:
+            return self._calls.history(job_id)
+
+    def begin_attempt(self, attempt: Attempt) -> bool:
+        """Create the attempt's row; False if it exists."""
+        with self._lock:
+            return self._calls.begin(attempt)
+
+    def accept_attempt(
+        self, attempt: Attempt, *, vendor_id: str, status_url: str, cancel_url: str | None
+    ) -> None:
+        """Store the vendor's id and URLs without any condition."""
+        accepted = replace(
+            attempt,
+            state=AttemptState.ACCEPTED,
+            vendor_id=vendor_id,
+            status_url=status_url,
+            cancel_url=cancel_url,
+        )
+        with self._lock:
+            self._calls.note(accepted)
+
+    def close_attempt(
+        self, attempt: Attempt, state: AttemptState, *, fault: str, counts: bool
+    ) -> None:
+        """Note how a send ended that made nothing; the vendor's id, if any, stays."""
+        with self._lock:
+            self._calls.note(replace(attempt, state=state, fault=fault, counts=counts))
+
+    def bind(self, claim: Claim, result: StepResult, operations: Sequence[Operation]) -> None:
+        """Write a step's result and its operation rows, once; a result that is there stays."""
+        with self._lock:
+            self._owned(claim)
+            self._calls.bind(result)
+            self._calls.book(operations)
+
+    def book(self, operations: Sequence[Operation]) -> None:
+        """Write operation rows that belong to no result; known ones stay."""
+        with self._lock:
+            self._calls.book(operations)
+
+
+def _is_runs(wave: Wave, run_id: str) -> bool:
+    return wave.state is WaveState.RUNNING and wave.run_id == run_id

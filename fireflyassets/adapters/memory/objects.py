@@ -1,0 +1,76 @@
+"""The object store in memory. Here: bytes, tags and URLs that name their key. Not here: HTTP."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from threading import Lock
+from typing import Final
+from urllib.parse import quote, unquote, urlsplit
+
+from fireflyassets.ports.objects import ObjectStore
+
+_BASE: Final = "https://objects.invalid/"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredObject:
+    """One object as it was last written."""
+
+    content: bytes = field(repr=False)
+    media_type: str
+    tags: Mapping[str, str]
+
+
+class MemoryObjects(ObjectStore):
+    """Objects of one process. Its URLs resolve nowhere: who plays a vendor calls `upload`."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._objects: dict[str, StoredObject] = {}
+
+    @property
+    def objects(self) -> dict[str, StoredObject]:
+        """A copy of everything stored, by key."""
+        with self._lock:
+            return dict(self._objects)
+
+    def put(
+        self, key: str, content: bytes, *, media_type: str, tags: Mapping[str, str] | None = None
+    ) -> None:
+        """Write an object with its whole tag set; overwrites."""
+        with self._lock:
+            self._objects[key] = StoredObject(content, media_type, dict(tags or {}))
+
+    def get(self, key: str) -> bytes | None:
+        """Return an object's bytes, or None where there is none."""
+        stored = self.objects.get(key)
+        return stored.content if stored else None
+
+    def exists(self, key: str) -> bool:
+        """Say whether there is an object under *key*."""
+        return key in self.objects
+
+    def tags(self, key: str) -> dict[str, str] | None:
+        """Return the object's tags; None where there is no object."""
+        stored = self.objects.get(key)
+        return dict(stored.tags) if stored else None
+
+    def read_url(self, key: str, *, life: timedelta) -> str:
+        """Return a URL that names *key*."""
+        return f"{_BASE}{quote(key)}?method=GET&life={life.total_seconds():.0f}"
+
+    def write_url(self, key: str, *, media_type: str, life: timedelta) -> str:
+        """Return a URL that names *key* and the media type it takes."""
+        life_seconds = f"{life.total_seconds():.0f}"
+        return f"{_BASE}{quote(key)}?method=PUT&type={quote(media_type)}&life={life_seconds}"
+
+    def upload(self, url: str, content: bytes, *, media_type: str) -> None:
+        """Do what a vendor does with a URL of `write_url`."""
+        self.put(key_of(url), content, media_type=media_type)
+
+
+def key_of(url: str) -> str:
+    """Return the key that a URL of `MemoryObjects` names."""
+    if not url.startswith(_BASE):
+        raise ValueError("That is not a URL of the memory store.")
+    return unquote(urlsplit(url).path.removeprefix("/"))

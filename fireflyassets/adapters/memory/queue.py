@@ -1,0 +1,86 @@
+"""The job queue in memory. Here: visibility, counted receives, dead letters. Not here: limits."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from threading import Lock
+from typing import Final
+from uuid import uuid4
+
+from fireflyassets.ports.clock import Clock
+from fireflyassets.ports.queue import JobQueue, Message
+
+MAX_RECEIVES: Final = 3
+"""A message that was received so often and comes back is a dead letter."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A message nobody could work with; *reason* is None where it was received too often."""
+
+    body: str = field(repr=False)
+    reason: str | None
+
+
+class MemoryQueue(JobQueue):
+    """Messages of one process, the oldest first."""
+
+    def __init__(self, clock: Clock, *, visibility: timedelta = timedelta(seconds=60)) -> None:
+        self._clock = clock
+        self._visibility = visibility
+        self._lock = Lock()
+        self._messages: dict[str, Message] = {}
+        self._hidden_until: dict[str, datetime] = {}
+        self._dead: list[DeadLetter] = []
+
+    @property
+    def dead(self) -> tuple[DeadLetter, ...]:
+        """The dead letters so far."""
+        with self._lock:
+            return tuple(self._dead)
+
+    def send(self, bodies: Sequence[str]) -> None:
+        """Add messages."""
+        with self._lock:
+            for body in bodies:
+                message_id = str(uuid4())
+                self._messages[message_id] = Message(message_id, "", body, receives=0)
+
+    def receive(self, *, most: int) -> list[Message]:
+        """Return up to *most* visible messages and hide them for a while."""
+        now = self._clock.now()
+        with self._lock:
+            self._bury()
+            ready = [
+                message
+                for message in self._messages.values()
+                if self._hidden_until.get(message.message_id, now) <= now
+            ]
+            return [self._hand_out(message, now) for message in ready[:most]]
+
+    def _bury(self) -> None:
+        now = self._clock.now()
+        for message in list(self._messages.values()):
+            hidden_until = self._hidden_until.get(message.message_id, now)
+            if message.receives >= MAX_RECEIVES and hidden_until <= now:
+                self._dead.append(DeadLetter(message.body, None))
+                del self._messages[message.message_id]
+
+    def _hand_out(self, message: Message, now: datetime) -> Message:
+        handed = replace(message, receipt=str(uuid4()), receives=message.receives + 1)
+        self._messages[message.message_id] = handed
+        self._hidden_until[message.message_id] = now + self._visibility
+        return handed
+
+    def delete(self, messages: Sequence[Message]) -> None:
+        """Delete messages; one that is gone already is fine."""
+        with self._lock:
+            for message in messages:
+                self._messages.pop(message.message_id, None)
+                self._hidden_until.pop(message.message_id, None)
+
+    def quarantine(self, message: Message, *, reason: str) -> None:
+        """Make a message a dead letter with *reason*."""
+        with self._lock:
+            self._dead.append(DeadLetter(message.body, reason))
+        self.delete([message])

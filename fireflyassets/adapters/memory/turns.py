@@ -1,0 +1,77 @@
+"""What a job's row becomes at each move, as pure functions of values.
+
+Belongs here: the rows after claim, release and end, and the condition of each. Does not: locks.
+"""
+
+from dataclasses import replace
+from datetime import datetime
+
+from fireflyassets.adapters.ledger_rules import FAULTS
+from fireflyassets.core.job import JobRow
+from fireflyassets.core.status import Status
+from fireflyassets.ports.ledger import Claim, Ending, Release
+
+
+def is_owned(row: JobRow, claim: Claim) -> bool:
+    """Say whether the row is still the claim's."""
+    return (row.status, row.customer_id, row.wave, row.epoch) == (
+        Status.RUNNING,
+        claim.customer,
+        claim.wave_id,
+        claim.epoch,
+    )
+
+
+def due_at(row: JobRow) -> datetime:
+    """Return since when a queued job is due: a job keeps its place in line unless it is parked."""
+    return row.not_before or row.created_at
+
+
+def claimed(row: JobRow, wave_id: str, now: datetime) -> JobRow:
+    """Return the row in a wave, its epoch raised."""
+    return replace(
+        row,
+        status=Status.RUNNING,
+        wave=wave_id,
+        epoch=row.epoch + 1,
+        not_before=None,
+        reason=None,
+        updated_at=now,
+    )
+
+
+def reclaimed(row: JobRow, wave_id: str, now: datetime) -> JobRow:
+    """Return the row of an ended job in a wave, with a replay counted."""
+    again = claimed(row, wave_id, now)
+    return replace(again, replays=row.replays + 1, ended_at=None, ttl=None)
+
+
+def released(row: JobRow, release: Release, now: datetime) -> JobRow:
+    """Return the row back in the queue; a takeover raises the epoch."""
+    return replace(
+        row,
+        status=Status.QUEUED,
+        wave=None,
+        epoch=row.epoch + release.crashed,
+        crashes=row.crashes + release.crashed,
+        reason=release.reason,
+        not_before=release.not_before,
+        hold=release.hold,
+        updated_at=now,
+    )
+
+
+def finished(row: JobRow, ending: Ending) -> JobRow:
+    """Return the ended row; it goes on naming the wave that ended it."""
+    return replace(
+        row,
+        status=ending.status,
+        reason=ending.reason,
+        outputs=ending.outputs,
+        cost_actual=ending.cost_actual,
+        ended_at=ending.ended_at,
+        ttl=ending.ttl,
+        run_id=ending.run_id or row.run_id,
+        attempts=row.attempts + (ending.status in FAULTS),
+        updated_at=ending.ended_at,
+    )

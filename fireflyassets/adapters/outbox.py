@@ -1,0 +1,43 @@
+"""The outbox row that every change of a job's status writes in its own transaction.
+
+Belongs here: what such a row says and how it is numbered, for every ledger. Does not: delivery.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from fireflyassets.core.status import Status
+
+
+@dataclass(frozen=True, slots=True)
+class StatusEvent:
+    """One change of one job's status."""
+
+    event_id: str
+    """``job#epoch#status``: unique, since a job has one status of a kind in one epoch."""
+    job_id: str
+    customer: str
+    campaign: str
+    status: Status
+    at: datetime
+    version: int
+    """Rises with each event of a job: a projection that has seen a higher one drops this one."""
+
+
+def status_event(
+    *, job_id: str, customer: str, campaign: str, epoch: int, status: Status, at: datetime
+) -> StatusEvent:
+    """Return the event of a job's move to *status* in *epoch*.
+
+    An epoch begins with ``running`` and ends with any other status (a takeover's epoch has the
+    end alone), so twice the epoch, plus one for an end, counts the events without being stored.
+    """
+    return StatusEvent(
+        event_id=f"{job_id}#{epoch}#{status.value}",
+        job_id=job_id,
+        customer=customer,
+        campaign=campaign,
+        status=status,
+        at=at,
+        version=2 * epoch + (status is not Status.RUNNING),
+    )

@@ -1,0 +1,83 @@
+"""The composition root: the one place where ports meet their adapters.
+
+Belongs here: reading the settings, making clients, once for each process and at first use.
+Does not: anything that happens on import; decisions.
+"""
+
+import os
+import random
+import secrets
+from dataclasses import dataclass
+from functools import lru_cache
+
+from fireflyassets.adapters.adobe.workshop import AdobeWorkshop
+from fireflyassets.adapters.aws import clients
+from fireflyassets.adapters.aws.ledger import DynamoLedger
+from fireflyassets.adapters.aws.objects import S3ObjectStore
+from fireflyassets.adapters.aws.queue import SqsQueue
+from fireflyassets.adapters.aws.tables import Tables
+from fireflyassets.adapters.aws.tokens import DynamoTokenStore
+from fireflyassets.adapters.clock import SystemClock
+from fireflyassets.adapters.files import FileCatalogue
+from fireflyassets.adapters.pillow import PillowPictures
+from fireflyassets.adapters.secrets import EnvironmentSecrets
+from fireflyassets.limiter.dynamodb import DynamoLimiter
+from fireflyassets.limiter.port import Limiter
+from fireflyassets.ports.clock import Clock
+from fireflyassets.ports.ledger import JobLedger
+from fireflyassets.ports.objects import ObjectStore
+from fireflyassets.ports.pictures import PictureReader
+from fireflyassets.ports.queue import JobQueue
+from fireflyassets.ports.workshop import Workshop
+from fireflyassets.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Factory:
+    """Every port of a process, wired."""
+
+    settings: Settings
+    clock: Clock
+    ledger: JobLedger
+    objects: ObjectStore
+    queue: JobQueue
+    catalogue: FileCatalogue
+    limiter: Limiter
+    pictures: PictureReader
+    adobe: Workshop
+
+
+def build(settings: Settings) -> Factory:
+    """Wire the ports for AWS, or for whatever ``AWS_ENDPOINT_URL`` points to."""
+    clock = SystemClock()
+    dynamodb = clients.dynamodb()
+    tables = Tables(settings.table_prefix)
+    secret_store = EnvironmentSecrets(os.environ)  # noqa: TID251 - the composition root.
+    tokens = DynamoTokenStore(dynamodb, prefix=settings.table_prefix, clock=clock)
+    return Factory(
+        settings=settings,
+        clock=clock,
+        ledger=DynamoLedger(dynamodb, prefix=settings.table_prefix),
+        objects=S3ObjectStore(clients.s3(), settings.bucket),
+        queue=SqsQueue(clients.sqs(), settings.queue),
+        catalogue=FileCatalogue(settings.project),
+        limiter=DynamoLimiter(dynamodb, table=tables.tickets, now=clock.now),
+        pictures=PillowPictures(),
+        adobe=AdobeWorkshop(settings, secret_store, tokens, clock),
+    )
+
+
+@lru_cache(maxsize=1)
+def factory() -> Factory:
+    """Return the process's ports; made once, from the environment."""
+    return build(Settings())
+
+
+def chance() -> float:
+    """Return a number in [0, 1) for jitter."""
+    return random.random()  # noqa: S311 - jitter, not a secret.
+
+
+def hex_chance() -> str:
+    """Return six random hex digits for ids."""
+    return secrets.token_hex(3)

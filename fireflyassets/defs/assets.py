@@ -1,0 +1,232 @@
+# pyright: standard
+"""The assets of a campaign: three of them, made by one function that works on a wave.
+
+Belongs here: specs, and the run as Dagster sees it, from its tags and keys to its last sentence.
+Does not: the wave (``wave/``), metadata (``events.py``), checks (``checks.py``).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import dagster as dg
+
+from fireflyassets import composition
+from fireflyassets.core import ids
+from fireflyassets.core.campaign import Campaign
+from fireflyassets.core.stage import BASE_IMAGES, DELIVERIES, RENDITIONS
+from fireflyassets.defs import checks, events, names, resources
+from fireflyassets.stages.pinning import pinned
+from fireflyassets.wave.assembly import Shop
+from fireflyassets.wave.beginning import Begun, begin, begin_by_hand
+from fireflyassets.wave.reports import Checked, Ended, Handed, Made, Report, Skipped, Turn
+from fireflyassets.wave.reuse import reuse
+from fireflyassets.wave.thread import WaveThread
+
+JOB_REQUESTS: Final = "job_requests"
+TEMPLATE: Final = "template"
+CHECK_CHUNK: Final = 25
+"""Jobs whose check evaluations are written together."""
+
+Event = dg.AssetMaterialization | dg.AssetCheckEvaluation
+
+
+def upstreams(campaign: Campaign) -> list[dg.AssetSpec]:
+    """Return what comes from outside: the requests and the template."""
+    config = campaign.config
+    customer, name = config.customer, config.campaign
+    group = names.group(customer, name)
+    aspects = ", ".join(config.aspects)
+    return [
+        dg.AssetSpec(
+            names.asset_key(customer, name, JOB_REQUESTS),
+            description="Job requests, from the HTTP API, a CSV, or the job queue.",
+            group_name=group,
+            kinds={"sqs"},
+        ),
+        dg.AssetSpec(
+            names.asset_key(customer, name, TEMPLATE),
+            description=f"The layered documents of the campaign, one for each of {aspects}.",
+            metadata={f"sha256_{aspect}": digest for aspect, digest in campaign.templates.items()},
+            group_name=group,
+            kinds={"photoshop"},
+        ),
+    ]
+
+
+def _specs(campaign: Campaign) -> list[dg.AssetSpec]:
+    customer, name = campaign.config.customer, campaign.config.campaign
+
+    def spec(asset: str, deps: Sequence[str], description: str, kind: str) -> dg.AssetSpec:
+        return dg.AssetSpec(
+            names.asset_key(customer, name, asset),
+            deps=[names.asset_key(customer, name, dep) for dep in deps],
+            description=description,
+            group_name=names.group(customer, name),
+            skippable=True,
+            kinds={kind},
+        )
+
+    return [
+        spec(
+            BASE_IMAGES,
+            [JOB_REQUESTS],
+            "One picture for each job, made by Firefly from its prompt; the untouched original.",
+            "firefly",
+        ),
+        spec(
+            RENDITIONS,
+            [BASE_IMAGES, TEMPLATE],
+            "The template with the picture and the copy in it, one file for each aspect.",
+            "photoshop",
+        ),
+        spec(
+            DELIVERIES,
+            [RENDITIONS],
+            "The renditions under their final keys, tagged; what the customer gets.",
+            "s3",
+        ),
+    ]
+
+
+def wave_asset(campaign: Campaign) -> dg.AssetsDefinition:
+    """Return the three assets of *campaign*, made together; each partition is a job."""
+    customer, name = campaign.config.customer, campaign.config.campaign
+
+    @dg.multi_asset(
+        name=names.op_name(customer, name),
+        specs=_specs(campaign),
+        check_specs=checks.specs(customer, name),
+        partitions_def=names.partitions(customer, name),
+        can_subset=True,
+        required_resource_keys=resources.WAVE_PORTS,
+        backfill_policy=dg.BackfillPolicy.multi_run(max_partitions_per_run=500),
+    )
+    def campaign_wave(context: dg.AssetExecutionContext):  # noqa: ANN202 - Dagster takes a return
+        # annotation for an output.
+        shop = resources.shop(context.resources)
+        yield from WaveRun(context, shop, customer, name).events()
+
+    return campaign_wave
+
+
+@dataclass(slots=True)
+class WaveRun:
+    """One Dagster run on a campaign's jobs, from its keys to its verdict."""
+
+    context: dg.AssetExecutionContext
+    shop: Shop
+    customer: str
+    campaign: str
+    ended: list[Ended] = field(default_factory=list[Ended])
+
+    def events(self) -> Iterator[Event]:
+        """Yield every event of the run; raise its failure last, so that nothing is lost by it."""
+        begun = self._begin()
+        if begun is None:
+            self.context.log.info("Another run works on this wave, or it has ended: nothing to do.")
+            return
+        self._tag(begun)
+        for skipped in begun.skipped:
+            self.context.log.info("Job %s is left alone: %s.", skipped.job_id, skipped.reason)
+        book = self._book()
+        for report in self._reports(begun):
+            yield from self._told(report, book)
+        yield from book.evaluate(self.context.instance, now=self.shop.clock.now().timestamp())
+        yield from book.summaries()
+        self._verdict()
+
+    def _begin(self) -> Begun | None:
+        context, shop = self.context, self.shop
+        wave_id = context.run.tags.get(names.WAVE_TAG)
+        now = shop.clock.now()
+        if wave_id is not None:
+            return begin(shop.ledger, wave_id, context.run_id, settings=shop.settings, now=now)
+        if not context.has_partition_key and not context.has_partition_key_range:
+            raise dg.Failure(
+                "This run names no jobs. Choose partitions: each is one job.", allow_retries=False
+            )
+        return begin_by_hand(
+            shop.ledger,
+            self.customer,
+            context.partition_keys,
+            context.run_id,
+            settings=shop.settings,
+            now=now,
+            new_id=lambda: ids.wave_id(now, composition.hex_chance()),
+        )
+
+    def _tag(self, begun: Begun) -> None:
+        """Title the run: runs have no names, and their tags are what people read."""
+        tags = {
+            names.CUSTOMER_TAG: self.customer,
+            names.CAMPAIGN_TAG: self.campaign,
+            names.JOBS_TAG: str(sum(len(wave.jobs) for wave in begun.waves) + len(begun.done)),
+        }
+        if begun.waves:
+            tags[names.WAVE_TAG] = begun.waves[0].wave_id
+        known = self.context.run.tags
+        missing = {name: text for name, text in tags.items() if name not in known}
+        self.context.instance.add_run_tags(self.context.run_id, missing)
+
+    def _book(self) -> checks.CheckBook:
+        keys = self.context.instance.get_dynamic_partitions(
+            ids.partitions_name(self.customer, self.campaign)
+        )
+        return checks.CheckBook(
+            self.customer,
+            self.campaign,
+            self.context.run_id,
+            wanted=frozenset(key.name for key in self.context.selected_asset_check_keys),
+            partitioned=len(keys) <= self.shop.settings.partitioned_checks_up_to,
+        )
+
+    def _reports(self, begun: Begun) -> Iterator[Report]:
+        shop = self.shop
+        for row in begun.done:
+            campaign = pinned(shop.objects, self.customer, row.campaign_id, row.campaign_version)
+            yield from reuse(shop.ledger, shop.objects, campaign, row)
+        for wave in begun.waves:
+            yield from WaveThread(shop, wave, self.context.run_id).reports()
+
+    def _told(self, report: Report, book: checks.CheckBook) -> Iterator[Event]:
+        api_url = self.shop.settings.api_url
+        match report:
+            case Made():
+                yield events.made(report, api_url=api_url)
+            case Handed():
+                yield events.handed(report, api_url=api_url)
+            case Checked():
+                book.note(report)
+            case Skipped(job_id, reason):
+                self.context.log.info("Job %s is left alone: %s.", job_id, reason)
+            case Ended():
+                self.ended.append(report)
+                if len(self.ended) % CHECK_CHUNK == 0:
+                    now = self.shop.clock.now().timestamp()
+                    yield from book.evaluate(self.context.instance, now=now)
+
+    def _verdict(self) -> None:
+        """End the run red if any job failed, so that exactly those partitions show it."""
+        failed = [one for one in self.ended if one.turn is Turn.FAILED]
+        for one in self.ended:
+            if one.turn in {Turn.PARKED, Turn.HELD, Turn.LOST}:
+                self.context.log.info("Job %s is %s: %s", one.job_id, one.turn, one.reason)
+        if not failed:
+            return
+        delivered = sum(one.turn is Turn.SUCCEEDED for one in self.ended)
+        later = len(self.ended) - delivered - len(failed)
+        sentence = f"{len(failed)} of {len(self.ended)} jobs failed; {delivered} are delivered"
+        if later:
+            sentence += f"; {later} go on later and show as failed until then"
+        table = [
+            dg.TableRecord(
+                {"job": one.job_id, "status": one.status.value, "reason": one.reason or ""}
+            )
+            for one in failed
+        ]
+        raise dg.Failure(
+            f"{sentence}.",
+            metadata={"summary": f"{sentence}.", "failed": dg.MetadataValue.table(table)},
+            allow_retries=False,
+        )

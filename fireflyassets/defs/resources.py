@@ -1,0 +1,138 @@
+# pyright: standard
+"""Resources: configuration in, a port out; an asset never learns the vendor.
+
+Belongs here: one resource for each port, built from the settings when a run or a tick begins.
+Does not: wiring (``composition.py``).
+"""
+
+from typing import Any
+
+import dagster as dg
+
+from fireflyassets import composition
+from fireflyassets.limiter.port import Limiter
+from fireflyassets.ports.catalogue import Catalogue
+from fireflyassets.ports.clock import Clock
+from fireflyassets.ports.ledger import JobLedger
+from fireflyassets.ports.objects import ObjectStore
+from fireflyassets.ports.pictures import PictureReader
+from fireflyassets.ports.queue import JobQueue
+from fireflyassets.ports.workshop import Workshop
+from fireflyassets.settings import Settings
+from fireflyassets.wave.assembly import LimitsOf, Shop
+
+
+class LedgerResource(dg.ConfigurableResource[JobLedger]):
+    """The job ledger, kept in DynamoDB."""
+
+    def create_resource(self, context: dg.InitResourceContext) -> JobLedger:
+        """Return the process's ledger."""
+        return composition.factory().ledger
+
+
+class ObjectsResource(dg.ConfigurableResource[ObjectStore]):
+    """Our bucket, in S3."""
+
+    def create_resource(self, context: dg.InitResourceContext) -> ObjectStore:
+        """Return the process's object store."""
+        return composition.factory().objects
+
+
+class JobQueueResource(dg.ConfigurableResource[JobQueue]):
+    """The job queue, in SQS, with its dead-letter queue."""
+
+    def create_resource(self, context: dg.InitResourceContext) -> JobQueue:
+        """Return the process's queue."""
+        return composition.factory().queue
+
+
+class CatalogueResource(dg.ConfigurableResource[Catalogue]):
+    """Campaigns, credentials, limits and rate cards, read from files."""
+
+    def create_resource(self, context: dg.InitResourceContext) -> Catalogue:
+        """Read the files anew, so that a tick sees what was added."""
+        return composition.factory().catalogue
+
+
+class LimiterResource(dg.ConfigurableResource[Limiter]):
+    """The shared limiter: one paced item for each organisation and API family."""
+
+    def create_resource(self, context: dg.InitResourceContext) -> Limiter:
+        """Return the process's limiter."""
+        return composition.factory().limiter
+
+
+class AdobeResource(dg.ConfigurableResource[Workshop]):
+    """The Adobe clients of a credential; every paid call of theirs goes through the fence."""
+
+    def create_resource(self, context: dg.InitResourceContext) -> Workshop:
+        """Return what opens clients for a credential."""
+        return composition.factory().adobe
+
+
+class LimitsResource(dg.ConfigurableResource[LimitsOf]):
+    """What contracts and documentation allow, from the limit files."""
+
+    def create_resource(self, context: dg.InitResourceContext) -> LimitsOf:
+        """Return the lookup by organisation and family."""
+        return composition.factory().catalogue.limits_for
+
+
+class PicturesResource(dg.ConfigurableResource[PictureReader]):
+    """What decodes pictures."""
+
+    def create_resource(self, context: dg.InitResourceContext) -> PictureReader:
+        """Return the process's reader."""
+        return composition.factory().pictures
+
+
+class SettingsResource(dg.ConfigurableResource[Settings]):
+    """The settings, read from the environment once for each process."""
+
+    def create_resource(self, context: dg.InitResourceContext) -> Settings:
+        """Return the process's settings."""
+        return composition.factory().settings
+
+
+class ClockResource(dg.ConfigurableResource[Clock]):
+    """The time."""
+
+    def create_resource(self, context: dg.InitResourceContext) -> Clock:
+        """Return the system's clock."""
+        return composition.factory().clock
+
+
+def resources() -> dict[str, object]:
+    """Return the resources of a real deployment, keyed by port."""
+    return {
+        "ledger": LedgerResource(),
+        "objects": ObjectsResource(),
+        "job_queue": JobQueueResource(),
+        "catalogue": CatalogueResource(),
+        "limiter": LimiterResource(),
+        "adobe": AdobeResource(),
+        "limits": LimitsResource(),
+        "pictures": PicturesResource(),
+        "settings": SettingsResource(),
+        "clock": ClockResource(),
+    }
+
+
+WAVE_PORTS = {
+    "ledger",
+    "objects",
+    "catalogue",
+    "limiter",
+    "limits",
+    "adobe",
+    "pictures",
+    "settings",
+    "clock",
+}
+"""Keys of the resources that a wave needs."""
+
+
+def shop(given: Any) -> Shop:  # noqa: ANN401 - Dagster makes a class for each set of resources.
+    """Return the ports of a wave from a context's resources."""
+    ports = {name: getattr(given, name) for name in WAVE_PORTS}
+    return Shop(**ports, chance=composition.chance)

@@ -1,0 +1,100 @@
+"""What the fence is handed and what it hands back.
+
+Belongs here: the paid call, the wave's lease, the arrival. Does not: the protocol.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Final, Protocol
+
+from fireflyassets.core.job import JobRow
+from fireflyassets.core.money import Cause
+from fireflyassets.limiter.port import Parked, Ticket
+from fireflyassets.ports.ledger import Attempt, Claim, History, Operation
+from fireflyassets.ports.paid import Output, PaidService, Submission
+
+LEASE_MARGIN: Final = timedelta(seconds=5)
+
+
+class Tickets(Protocol):
+    """The pacer of one API family, shared by all jobs of a wave."""
+
+    async def take(self) -> Ticket | Parked:
+        """Wait for the next right to call, or learn that none is within reach."""
+        ...
+
+    async def refused(self, retry_after: timedelta | None) -> object:
+        """Tell everybody that the service answered 429."""
+        ...
+
+
+@dataclass(slots=True)
+class Lease:
+    """The wave's right to submit; its heartbeat moves *until*."""
+
+    until: datetime
+    closed: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the wave stops: nothing new is sent, what is out is still heard."""
+
+    @property
+    def closing(self) -> bool:
+        """Say whether the wave stops."""
+        return self.closed.is_set()
+
+    def covers(self, span: timedelta, *, now: datetime) -> bool:
+        """Say whether a call of at most *span* ends safely within the lease."""
+        return now + span + LEASE_MARGIN < self.until
+
+
+@dataclass(frozen=True, slots=True)
+class PaidCall:
+    """A step of a job, ready to be sent any number of times."""
+
+    row: JobRow
+    claim: Claim
+    history: History
+    spent: list[Operation]
+    """The job's operations so far; whatever this call costs is added."""
+    step: str
+    learns: str
+    """Name under which latencies are learned: a step's, whatever the aspect."""
+    service: PaidService
+    submit: Callable[[str | None], Awaitable[Submission]]
+    """Sends once; gets the attempt's own output key."""
+    output_key: Callable[[int], str] | None
+    """n -> the attempt-unique key the vendor writes to, if it writes to ours."""
+    tries: int
+    timeout: timedelta
+    """From the submit to the remote job's end."""
+    price: Decimal
+    rate_card: str
+
+    def operation(self, attempt: Attempt, cause: Cause, booked_at: datetime) -> Operation:
+        """Return the row of a send with one output; without a vendor id the send names it."""
+        return Operation(
+            job_id=self.row.job_id,
+            vendor_id=attempt.vendor_id or f"send:{self.step}#{attempt.generation}#{attempt.n}",
+            output=0,
+            step=self.step,
+            generation=attempt.generation,
+            n=attempt.n,
+            customer=self.row.customer_id,
+            campaign=self.row.campaign_id,
+            operations=self.price,
+            rate_card=self.rate_card,
+            cause=cause,
+            booked_at=booked_at,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """A remote job that is done; its result still lies with the vendor or under a temporary key."""
+
+    attempt: Attempt
+    outputs: tuple[Output, ...]
+    took: timedelta
+    polls: int

@@ -1,0 +1,103 @@
+"""Collecting: from an accepted send to its end, by polling at learned times.
+
+Belongs here: polls, deadlines, and the rows that record a bad end. Does not: sending; results.
+A stored id is polled whatever the tickets, waves or breakers say: it is paid for.
+"""
+
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Final
+
+from fireflyassets.core import errors
+from fireflyassets.core.failure import ACTIONS, Action, FailureClass, Fault, classify
+from fireflyassets.core.money import Cause
+from fireflyassets.core.polling import Latency, wait_before_poll
+from fireflyassets.fence.call import Arrived, Lease, PaidCall
+from fireflyassets.ports.clock import Clock, Offload
+from fireflyassets.ports.ledger import Attempt, AttemptState, JobLedger
+from fireflyassets.ports.paid import Done, EndedBadly, Gone, Poll, PollFailed, Working
+
+POLL_BACKOFF: Final = timedelta(seconds=2)
+
+
+@dataclass(slots=True)
+class Collector:
+    """Polls accepted jobs to their end. Used by one event loop."""
+
+    ledger: JobLedger
+    clock: Clock
+    offload: Offload
+    latencies: dict[str, Latency] = field(default_factory=dict[str, Latency])
+    """Name of a step -> what its remote time is like."""
+
+    async def collect(self, call: PaidCall, attempt: Attempt, lease: Lease) -> Arrived | Attempt:
+        """Poll until the job ends; a bad end that may be retried comes back as the closed attempt.
+
+        Raises:
+            StepRefused: It ended for good, or passed its deadline with the id kept.
+            Stopped: The wave ends first.
+        """
+        resumed = attempt.epoch != call.claim.epoch
+        fault = Fault(call.service.family, None, "timeout")
+        polls = 0
+        while True:
+            await self._wait(call, attempt, polls=polls, resumed=resumed)
+            answer = await call.service.poll(attempt.status_url or "")
+            polls += 1
+            if isinstance(answer, PollFailed):
+                fault = answer.fault
+                await self.clock.sleep(answer.retry_after or POLL_BACKOFF)
+            elif not isinstance(answer, Working):
+                return await self._ended(call, attempt, answer, polls=polls, resumed=resumed)
+            if lease.closing:
+                raise errors.Stopped(f"Step {call.step}: the wave stops.", until=self.clock.now())
+            if self.clock.now() > attempt.submitted_at + call.timeout:
+                # The id stays accepted: whoever runs the job again asks for it first.
+                raise errors.StepRefused(call.step, fault, failure=FailureClass.TRANSIENT)
+
+    async def close(
+        self, attempt: Attempt, state: AttemptState, fault: Fault, *, counts: bool = True
+    ) -> Attempt:
+        """Record how a send ended that made nothing."""
+        said = fault.sentence()
+        await self.offload(self.ledger.close_attempt, attempt, state, fault=said, counts=counts)
+        return replace(attempt, state=state, fault=said, counts=counts)
+
+    async def book(self, call: PaidCall, attempt: Attempt, cause: Cause) -> None:
+        """Write the operation row of a send that made nothing."""
+        booked = call.operation(attempt, cause, self.clock.now())
+        await self.offload(self.ledger.book, [booked])
+        call.spent.append(booked)
+
+    async def _wait(self, call: PaidCall, attempt: Attempt, *, polls: int, resumed: bool) -> None:
+        if resumed and polls == 0:
+            return
+        latency = self.latencies.get(call.learns, Latency())
+        elapsed = self.clock.now() - attempt.submitted_at
+        await self.clock.sleep(wait_before_poll(latency, elapsed=elapsed, polls=polls))
+
+    async def _ended(
+        self, call: PaidCall, attempt: Attempt, answer: Poll, *, polls: int, resumed: bool
+    ) -> Arrived | Attempt:
+        match answer:
+            case Done(outputs):
+                took = self.clock.now() - attempt.submitted_at
+                if not resumed:
+                    known = self.latencies.get(call.learns, Latency())
+                    self.latencies[call.learns] = known.learn(took)
+                return Arrived(attempt, outputs, took, polls)
+            case EndedBadly(fault):
+                return await self._ended_badly(call, attempt, fault)
+            case Gone():
+                fault = Fault(call.service.family, 404, "unknown_job_id")
+                return await self.close(attempt, AttemptState.LOST, fault)
+            case Working() | PollFailed():
+                raise AssertionError("A job that goes on has not ended.")
+
+    async def _ended_badly(self, call: PaidCall, attempt: Attempt, fault: Fault) -> Attempt:
+        failure = classify(fault)
+        closed = await self.close(attempt, AttemptState.FAILED, fault)
+        await self.book(call, attempt, Cause.ACCEPTED_BUT_FAILED)
+        if ACTIONS[failure] is not Action.RETRY:
+            raise errors.StepRefused(call.step, fault, failure=failure)
+        return closed

@@ -1,0 +1,212 @@
+"""The protocol of a paid call: send, or collect what was sent before.
+
+Belongs here: tickets, attempt rows, submits and the meaning of their answers.
+Does not: polling (``collecting.py``), the rule by history (``standing.py``).
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from fireflyassets.core import errors
+from fireflyassets.core.failure import ACTIONS, Action, FailureClass, Family, Fault, classify
+from fireflyassets.core.money import Cause
+from fireflyassets.fence.call import Arrived, Lease, PaidCall, Tickets
+from fireflyassets.fence.collecting import Collector
+from fireflyassets.fence.standing import (
+    MaySend,
+    MustCollect,
+    MustSettle,
+    Undecidable,
+    standing,
+)
+from fireflyassets.limiter.port import Parked
+from fireflyassets.ports.clock import Clock, Offload, T
+from fireflyassets.ports.ledger import Attempt, AttemptState, JobLedger
+from fireflyassets.ports.objects import ObjectStore
+from fireflyassets.ports.paid import Accepted, NotAccepted, OutcomeLost, Output
+
+THROTTLES_BEFORE_PARK: Final = 10
+THROTTLE_PARK: Final = timedelta(minutes=2)
+RETRY_WAIT: Final = timedelta(seconds=2)
+
+
+@dataclass(slots=True)
+class _Turn:
+    """One run through a step: its sends so far, and what was forgiven."""
+
+    attempts: list[Attempt]
+    throttles: int = 0
+    refreshed: bool = False
+
+    def put(self, changed: Attempt) -> None:
+        self.attempts = [*(one for one in self.attempts if one.n != changed.n), changed]
+
+
+@dataclass(slots=True)
+class Fence:
+    """Carries paid calls for one wave. Used by one event loop."""
+
+    ledger: JobLedger
+    objects: ObjectStore
+    clock: Clock
+    offload: Offload
+    tickets: Mapping[Family, Tickets]
+    organisation: str
+    lease: Lease
+    submit_timeout: timedelta
+    jitter: Callable[[], float]
+    """Chance in [0, 1), handed in."""
+    ticketed: Callable[[str], None]
+    """Hears the job id of each ticket taken."""
+    collector: Collector
+
+    async def carry(self, call: PaidCall) -> Arrived:
+        """Bring the step's remote job to its end, sending only what was certainly never taken.
+
+        Raises:
+            StepRefused: The vendor refuses for good, or the tries are spent.
+            Throttled: No ticket is within reach, or the step met too many 429s.
+            Stopped: The wave ends first.
+            AwaitingOutcome, OutcomeUnknown: A send is open that must not be repeated.
+            OwnershipLost: The lease or the row is not ours any more.
+        """
+        turn = _Turn([one for one in call.history.attempts if one.step == call.step])
+        while True:
+            reached = await self._advance(call, turn)
+            if isinstance(reached, Arrived):
+                return reached
+            turn.put(reached)
+
+    async def _advance(self, call: PaidCall, turn: _Turn) -> Arrived | Attempt:
+        row = call.row
+        stand = standing(
+            turn.attempts, step=call.step, generation=row.generation, replay=row.replays
+        )
+        match stand:
+            case Undecidable(attempt):
+                raise errors.OutcomeUnknown(call.step, f"send {attempt.n} got no answer")
+            case MustSettle(attempt, at):
+                return await self._settle(call, attempt, at)
+            case MustCollect(attempt):
+                return await self.collector.collect(call, attempt, self.lease)
+            case MaySend():
+                return await self._send(call, stand, turn)
+
+    async def _send(self, call: PaidCall, may: MaySend, turn: _Turn) -> Attempt:
+        if may.tries_spent >= call.tries:
+            fault = Fault(call.service.family, None, "tries_spent")
+            raise errors.StepRefused(call.step, fault, failure=FailureClass.TRANSIENT)
+        if turn.throttles >= THROTTLES_BEFORE_PARK:
+            raise errors.Throttled(
+                f"Step {call.step} met {turn.throttles} refusals in a row.",
+                until=self.clock.now() + THROTTLE_PARK,
+            )
+        await self._ticket(call)
+        attempt = self._attempt(call, may)
+        if not await self.offload(self.ledger.begin_attempt, attempt):
+            raise errors.OwnershipLost(f"Step {call.step}: another worker sends it.")
+        # Shielded: once bytes may be out, whatever ends this task must not lose the answer.
+        return await asyncio.shield(self._submit(call, attempt, turn))
+
+    async def _ticket(self, call: PaidCall) -> None:
+        ticket = await self._unless_closed(self.tickets[call.service.family].take())
+        if ticket is None:
+            raise errors.Stopped(f"Step {call.step}: the wave stops.", until=self.clock.now())
+        if isinstance(ticket, Parked):
+            raise errors.Throttled(f"Step {call.step}: {ticket.reason}.", until=ticket.until)
+        if not self.lease.covers(self.submit_timeout, now=self.clock.now()):
+            raise errors.OwnershipLost(f"Step {call.step}: the wave's lease is at its end.")
+        self.ticketed(call.row.job_id)
+
+    async def _unless_closed(self, taking: Coroutine[None, None, T]) -> T | None:
+        take = asyncio.ensure_future(taking)
+        closed = asyncio.ensure_future(self.lease.closed.wait())
+        await asyncio.wait({take, closed}, return_when=asyncio.FIRST_COMPLETED)
+        closed.cancel()
+        if take.done():
+            return take.result()
+        take.cancel()
+        return None
+
+    def _attempt(self, call: PaidCall, may: MaySend) -> Attempt:
+        return Attempt(
+            job_id=call.row.job_id,
+            step=call.step,
+            generation=call.row.generation,
+            n=may.n,
+            family=call.service.family,
+            organisation=self.organisation,
+            wave_id=call.claim.wave_id,
+            epoch=call.claim.epoch,
+            submitted_at=self.clock.now(),
+            output_key=call.output_key(may.n) if call.output_key else None,
+            cause=may.cause,
+            replay=call.row.replays,
+        )
+
+    async def _submit(self, call: PaidCall, attempt: Attempt, turn: _Turn) -> Attempt:
+        answer = await call.submit(attempt.output_key)
+        match answer:
+            case Accepted():
+                return await self._accepted(attempt, answer)
+            case OutcomeLost(fault):
+                return await self.collector.close(attempt, AttemptState.LOST, fault)
+            case NotAccepted():
+                return await self._refused(call, attempt, answer, turn)
+
+    async def _accepted(self, attempt: Attempt, answer: Accepted) -> Attempt:
+        await self.offload(
+            self.ledger.accept_attempt,
+            attempt,
+            vendor_id=answer.vendor_id,
+            status_url=answer.status_url,
+            cancel_url=answer.cancel_url,
+        )
+        return replace(
+            attempt,
+            state=AttemptState.ACCEPTED,
+            vendor_id=answer.vendor_id,
+            status_url=answer.status_url,
+            cancel_url=answer.cancel_url,
+        )
+
+    async def _refused(
+        self, call: PaidCall, attempt: Attempt, answer: NotAccepted, turn: _Turn
+    ) -> Attempt:
+        failure = classify(answer.fault)
+        throttled = failure is FailureClass.THROTTLED
+        # The client dropped the refused token: one more send tells whether that was all.
+        stale_token = failure is FailureClass.AUTH and not turn.refreshed
+        closed = await self.collector.close(
+            attempt,
+            AttemptState.REFUSED,
+            answer.fault,
+            counts=not (throttled or stale_token),
+        )
+        if answer.possible_cost:
+            await self.collector.book(call, attempt, Cause.POSSIBLE_COST)
+        if throttled:
+            turn.throttles += 1
+            await self.tickets[call.service.family].refused(answer.retry_after)
+        elif stale_token:
+            turn.refreshed = True
+        elif ACTIONS[failure] is Action.RETRY:
+            await self.clock.sleep(RETRY_WAIT * (1 + self.jitter()))
+        else:
+            raise errors.StepRefused(call.step, answer.fault, failure=failure)
+        return closed
+
+    async def _settle(self, call: PaidCall, attempt: Attempt, at: datetime) -> Arrived | Attempt:
+        if self.clock.now() < at:
+            raise errors.AwaitingOutcome(
+                f"Step {call.step}: send {attempt.n} got no answer; its output key will tell.",
+                until=at,
+            )
+        if await self.offload(self.objects.exists, attempt.output_key or ""):
+            return Arrived(attempt, (Output(),), at - attempt.submitted_at, 0)
+        await self.collector.book(call, attempt, Cause.POSSIBLE_COST)
+        fault = Fault(call.service.family, None, "nothing_written")
+        return await self.collector.close(attempt, AttemptState.FAILED, fault)

@@ -1,0 +1,1 @@
+"""A shared rate limiter that stands alone: import its modules, this file imports nothing."""

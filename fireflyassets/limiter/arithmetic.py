@@ -1,0 +1,133 @@
+"""The ticket law, pure: integers in, integers out; times in microseconds since 1970, UTC.
+
+Here: the pace that limits allow, an item's state, and when its tickets are due. Not here: which
+write a reservation needs (`protocol`), stores, clocks and waiting.
+
+Ticket ``n`` of an item is due at ``base_at + (n - base_number) * interval``. A *rebase* rewrites
+the base and the interval and raises the epoch, which moves every ticket from ``base_number`` on and
+voids every earlier one. All other writes are conditional on the epoch, so that a caller with an old
+picture of the law cannot act on it.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from fireflyassets.limiter.port import Limits, PaceReason
+
+SECOND_US = 1_000_000
+DAY_US = 86_400 * SECOND_US
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+NO_DAY_LIMIT = 0
+UNLIMITED = 10**12
+
+HEADROOM_PERCENT = 80  # Absorbs lateness and clock spread: safe while both stay under 250 ms.
+HORIZON_US = 300 * SECOND_US  # No ticket is taken further ahead.
+BLOCK_HORIZON_US = 240 * SECOND_US  # Open blocks end before it, so that a first ticket still fits.
+IDLE_GRID_US = SECOND_US  # An idle item whose next ticket is further ahead starts a new grid.
+LATE_US = SECOND_US // 10  # A frozen process or a collection pause must not fire an old ticket.
+STALE_US = SECOND_US  # Bounds how many calls leak after a pause: this times the rate.
+LEAD_US = SECOND_US // 5  # The last look before the due time; covers one slow read.
+
+MIN_PAUSE_US = SECOND_US
+DEFAULT_PAUSE_US = 2 * SECOND_US
+MAX_PAUSE_US = 900 * SECOND_US
+COALESCE_US = SECOND_US // 2
+LOWER_EVERY_US = 5 * SECOND_US
+RAISE_EVERY_US = 10 * SECOND_US
+RAISE_DIVISOR = 30  # One step up is 1/30 of nominal.
+SLOWEST = 20  # The rate never falls below 1/20 of nominal.
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """One item as stored; *sequence* counts its writes and orders two pictures of it."""
+
+    next_number: int
+    base_number: int
+    base_at: int
+    interval: int
+    nominal: int
+    epoch: int
+    sequence: int
+    blocked: int
+    lowered: int
+    raised: int
+    day: int
+    day_count: int
+    day_limit: int
+    as_of: int
+    reason: PaceReason
+    since: int
+
+    def due_at(self, number: int) -> int:
+        """Return when ticket *number* is due."""
+        return self.base_at + (number - self.base_number) * self.interval
+
+    def first_live(self, now: int) -> int:
+        """Return the first ticket that is not yet due at *now*."""
+        return self.base_number + max(0, -((self.base_at - now) // self.interval))
+
+    def last_due_by(self, at: int) -> int:
+        """Return the last ticket due at or before *at*; below the base if there is none."""
+        return self.base_number + (at - self.base_at) // self.interval
+
+    def day_room(self) -> int:
+        """Return how many tickets the counted day has left."""
+        limit = UNLIMITED if self.day_limit == NO_DAY_LIMIT else self.day_limit
+        return limit - self.day_count
+
+
+def micros(at: datetime) -> int:
+    """Return an aware instant as microseconds."""
+    return (at - EPOCH) // timedelta(microseconds=1)
+
+
+def instant(at: int) -> datetime:
+    """Return microseconds as an aware instant in UTC."""
+    return EPOCH + timedelta(microseconds=at)
+
+
+def paced_interval(limits: Limits) -> int:
+    """Return the microseconds between two tickets: the slowest window decides, headroom taken."""
+    return max(
+        ceil_div(100 * (w.span // timedelta(microseconds=1)), HEADROOM_PERCENT * w.calls)
+        for w in limits.paced_windows()
+    )
+
+
+def block_size(weight: int, open_waves: int) -> int:
+    """Return how many tickets one pacer holds at a time: its tenant's weight, shared by waves."""
+    return max(1, weight // max(1, open_waves))
+
+
+def open_ticket_limit(interval: int) -> int:
+    """Return how many tickets all open blocks of an item may hold together."""
+    return max(1, BLOCK_HORIZON_US // interval)
+
+
+def ceil_div(dividend: int, divisor: int) -> int:
+    """Divide and round up."""
+    return -(-dividend // divisor)
+
+
+def initial(limits: Limits, now: int) -> State:
+    """Return the state of a new item."""
+    interval = paced_interval(limits)
+    return State(
+        next_number=0,
+        base_number=0,
+        base_at=now,
+        interval=interval,
+        nominal=interval,
+        epoch=1,
+        sequence=0,
+        blocked=0,
+        lowered=0,
+        raised=0,
+        day=now // DAY_US,
+        day_count=0,
+        day_limit=limits.per_day or NO_DAY_LIMIT,
+        as_of=limits.as_of.toordinal(),
+        reason=PaceReason.CONTRACT,
+        since=now,
+    )

@@ -1,0 +1,211 @@
+"""The limiter's protocol in DynamoDB: one item per paced thing, one UpdateItem per write.
+
+Here: the exact expressions, the attribute codec and the table. Not here: which write comes next
+(`protocol`). Attribute names are short because each write carries them; none is a reserved word.
+
+DynamoDB's grammar allows one plus or minus per SET value, no max() and no arithmetic in a
+condition, and emulators accept more than it does; so every sum is made by the caller. A write
+answers with the new item, a lost write with the stored one: neither needs a read. A retry of a
+write whose answer was lost can lose tickets, never hand one out twice.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from botocore.exceptions import ClientError
+
+from fireflyassets.limiter.arithmetic import State
+from fireflyassets.limiter.conditional import Applied, ConditionalLimiter, Lost
+from fireflyassets.limiter.port import PaceReason
+from fireflyassets.limiter.protocol import Init, Line, NewDay, Rebase, Take, Write
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_dynamodb.type_defs import (
+        AttributeValueTypeDef,
+        CreateTableInputTypeDef,
+        UniversalAttributeValueTypeDef,
+    )
+
+KEY: Final = "pk"
+ATTRIBUTES: Final[Mapping[str, str]] = {
+    "next_number": "nxt",
+    "base_number": "bn",
+    "base_at": "bt",
+    "interval": "intv",
+    "nominal": "nom",
+    "epoch": "ep",
+    "sequence": "seq",
+    "blocked": "blocked",
+    "lowered": "ldec",
+    "raised": "linc",
+    "day": "dday",
+    "day_count": "dcnt",
+    "day_limit": "dlim",
+    "as_of": "asof",
+    "since": "since",
+}
+REASON: Final = "why"
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """One conditional UpdateItem: what it sets, and if."""
+
+    update: str
+    condition: str
+
+
+FENCE: Final = "ep = :ep AND dday = :day AND dcnt <= :droom"
+INIT: Final = Expression(
+    "SET nxt = :nxt, bn = :bn, bt = :bt, intv = :intv, nom = :nom, ep = :ep, seq = :seq, "
+    "blocked = :blocked, ldec = :ldec, linc = :linc, dday = :dday, dcnt = :dcnt, dlim = :dlim, "
+    "asof = :asof, since = :since, why = :why",
+    "attribute_not_exists(pk)",
+)
+HOT: Final = Expression(
+    "SET nxt = nxt + :k, dcnt = dcnt + :k, seq = seq + :one",
+    f"{FENCE} AND nxt >= :nfloor AND nxt <= :nlast",
+)
+COLD: Final = Expression(
+    "SET nxt = :nfk, dcnt = dcnt + :k, seq = seq + :one",
+    f"{FENCE} AND nxt < :nfloor",
+)
+IDLE: Final = Expression(
+    "SET nxt = :nfk, bn = :nfloor, bt = :bt, ep = ep + :one, dcnt = dcnt + :k, seq = seq + :one",
+    f"{FENCE} AND nxt < :nfloor",
+)
+DAY: Final = Expression(
+    "SET dday = :day, dcnt = :zero, seq = seq + :one",
+    "dday < :day",
+)
+REBASE: Final = Expression(
+    "SET bn = :bn, bt = :bt, intv = :intv, nom = :nom, blocked = :blocked, ldec = :ldec, "
+    "linc = :linc, dlim = :dlim, asof = :asof, since = :since, why = :why, "
+    "ep = ep + :one, seq = seq + :one",
+    "ep = :ep",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Expressions:
+    """The protocol's writes in DynamoDB's words; tests break one at a time to see it caught."""
+
+    init: Expression = INIT
+    hot: Expression = HOT
+    cold: Expression = COLD
+    idle: Expression = IDLE
+    day: Expression = DAY
+    rebase: Expression = REBASE
+
+
+def table_spec(name: str) -> "CreateTableInputTypeDef":
+    """Return what to create: one string key, nothing else, paid per request."""
+    return {
+        "TableName": name,
+        "AttributeDefinitions": [{"AttributeName": KEY, "AttributeType": "S"}],
+        "KeySchema": [{"AttributeName": KEY, "KeyType": "HASH"}],
+        "BillingMode": "PAY_PER_REQUEST",
+    }
+
+
+class DynamoLimiter(ConditionalLimiter):
+    """A limiter shared by every process that reaches the table.
+
+    One item sustains about 1,000 writes a second, which one organisation never needs: do not shard.
+    """
+
+    def __init__(
+        self,
+        client: "DynamoDBClient",
+        *,
+        table: str,
+        now: Callable[[], datetime],
+        expressions: Expressions | None = None,
+    ) -> None:
+        super().__init__(now=now)
+        self._client = client
+        self._table = table
+        self._expressions = expressions or Expressions()
+
+    def _read(self, item: str) -> State | None:
+        answer = self._client.get_item(
+            TableName=self._table, Key={KEY: {"S": item}}, ConsistentRead=True
+        )
+        return decode(answer["Item"]) if "Item" in answer else None
+
+    def _write(self, item: str, write: Write) -> Applied | Lost:
+        expression, values = spell(write, self._expressions)
+        try:
+            answer = self._client.update_item(
+                TableName=self._table,
+                Key={KEY: {"S": item}},
+                UpdateExpression=expression.update,
+                ConditionExpression=expression.condition,
+                ExpressionAttributeValues=values,
+                ReturnValues="ALL_NEW",
+                ReturnValuesOnConditionCheckFailure="ALL_OLD",
+            )
+        except ClientError as error:
+            if error.response.get("Error", {}).get("Code") != "ConditionalCheckFailedException":
+                raise
+            stored = error.response.get("Item")
+            return Lost(decode(stored) if stored else None)
+        return Applied(decode(answer["Attributes"]))
+
+
+def spell(
+    write: Write, expressions: Expressions
+) -> "tuple[Expression, dict[str, UniversalAttributeValueTypeDef]]":
+    """Return the expression of *write* and exactly the values it names."""
+    match write:
+        case Init(state):
+            return expressions.init, _all_values(state, ATTRIBUTES)
+        case NewDay(day):
+            return expressions.day, _numbers({"day": day, "zero": 0, "one": 1})
+        case Rebase(epoch, state):
+            kept = {"next_number", "epoch", "sequence", "day", "day_count"}
+            names = {field: name for field, name in ATTRIBUTES.items() if field not in kept}
+            return expressions.rebase, _all_values(state, names) | _numbers({"ep": epoch, "one": 1})
+        case Take():
+            return _spell_take(write, expressions)
+
+
+def _spell_take(
+    take: Take, expressions: Expressions
+) -> "tuple[Expression, dict[str, UniversalAttributeValueTypeDef]]":
+    numbers = {
+        "k": take.count,
+        "one": 1,
+        "ep": take.epoch,
+        "nfloor": take.floor,
+        "day": take.day,
+        "droom": take.room,
+    }
+    match take.line:
+        case Line.HOT:
+            return expressions.hot, _numbers(numbers | {"nlast": take.last})
+        case Line.COLD:
+            return expressions.cold, _numbers(numbers | {"nfk": take.floor + take.count})
+        case Line.IDLE:
+            jump = {"nfk": take.floor + take.count, "bt": take.base_at}
+            return expressions.idle, _numbers(numbers | jump)
+
+
+def _all_values(
+    state: State, names: Mapping[str, str]
+) -> "dict[str, UniversalAttributeValueTypeDef]":
+    numbers = {name: int(getattr(state, field)) for field, name in names.items()}
+    return _numbers(numbers) | {f":{REASON}": {"S": state.reason.name}}
+
+
+def _numbers(numbers: Mapping[str, int]) -> "dict[str, UniversalAttributeValueTypeDef]":
+    return {f":{name}": {"N": str(number)} for name, number in numbers.items()}
+
+
+def decode(stored: "Mapping[str, AttributeValueTypeDef]") -> State:
+    """Return the stored attributes as a state."""
+    numbers = {field: int(stored[name].get("N", "")) for field, name in ATTRIBUTES.items()}
+    return State(**numbers, reason=PaceReason[stored[REASON].get("S", "")])

@@ -1,0 +1,236 @@
+"""What a shared limiter promises, in its own words: limits, tickets and answers.
+
+Here: the port `Limiter` and the values that cross it. Not here: the arithmetic of tickets
+(`arithmetic`), any store (`memory`, `dynamodb`, `redis`), and waiting (`pacer`).
+
+An *item* is one paced thing, written ``organisation#family``. A *ticket* is the right to make one
+call of that item at its due time. Nobody spins: a ticket says when, and a pause or a change of rate
+moves every ticket that is still outstanding.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from enum import StrEnum
+
+SECOND = timedelta(seconds=1)
+MINUTE = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """At most *calls* calls in any *span*."""
+
+    calls: int
+    span: timedelta
+
+    def __post_init__(self) -> None:
+        if self.calls < 1 or self.span <= timedelta(0):
+            raise ValueError(f"A limit window allows at least one call in some time, not {self}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a contract or a vendor page allows; *source* and *as_of* say who said so and when.
+
+    *per_day* counts calendar days in UTC. Other windows (16 in 3 s) stand in *windows*.
+    """
+
+    per_minute: int
+    source: str
+    as_of: date
+    per_second: int | None = None
+    per_day: int | None = None
+    windows: tuple[Window, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.per_day is not None and self.per_day < 1:
+            raise ValueError(f"A day limit allows at least one call, not {self.per_day}.")
+        self.paced_windows()
+
+    def paced_windows(self) -> tuple[Window, ...]:
+        """Return every window that sets the pace; the day is counted, not paced."""
+        named = [Window(self.per_minute, MINUTE)]
+        if self.per_second is not None:
+            named.append(Window(self.per_second, SECOND))
+        return (*named, *self.windows)
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """The right to make one call of *item*, at *due_at* or at most 100 ms later."""
+
+    item: str
+    number: int
+    due_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    """*count* tickets from number *first* on, at least one and at most as many as were asked."""
+
+    item: str
+    first: int
+    count: int
+    due_at: tuple[datetime, ...]
+
+    @property
+    def tickets(self) -> tuple[Ticket, ...]:
+        """The tickets one by one, in order of their due times."""
+        return tuple(Ticket(self.item, self.first + n, at) for n, at in enumerate(self.due_at))
+
+
+class ParkReason(StrEnum):
+    """Why no ticket was taken; the value is the sentence people read."""
+
+    TOO_FAR_AHEAD = "the next free call is more than five minutes ahead"
+    DAY_QUOTA = "the day's quota is used up"
+    PAUSED = "the service asked for a pause"
+
+
+@dataclass(frozen=True, slots=True)
+class Parked:
+    """No ticket was taken and nothing was spent; ask again at *until*."""
+
+    until: datetime
+    reason: ParkReason
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """Call now."""
+
+    ticket: Ticket
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Not yet; the ticket may move, so check it again at *check_at*."""
+
+    ticket: Ticket
+    check_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Voided:
+    """The ticket must not be used any more; take a new one."""
+
+    ticket: Ticket
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """What is known about the item is too old to decide; refresh, then check again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Paused:
+    """The item fires nothing before *until*.
+
+    *lowered*: this refusal also lowered the rate. *capped*: the service asked for more than the
+    longest pause we take on its word, which is a case for a breaker and a person.
+    """
+
+    until: datetime
+    lowered: bool
+    capped: bool
+
+
+class PaceReason(StrEnum):
+    """Why the item runs at its rate; the value is the sentence people read."""
+
+    CONTRACT = "the contract's limits, less the headroom"
+    REFUSED = "lowered after the service refused calls"
+    RECOVERING = "rising again after refusals"
+
+
+@dataclass(frozen=True, slots=True)
+class ItemState:
+    """What people are shown about one item; rates in calls per minute."""
+
+    item: str
+    rate_per_minute: float
+    nominal_per_minute: float
+    reason: PaceReason
+    since: datetime
+    used_today: int
+    day_limit: int | None
+    next_ticket: int
+    next_due_at: datetime
+    outstanding: int
+    blocked_until: datetime | None
+
+
+class LimiterError(Exception):
+    """The limiter cannot answer. Leaves: `UnknownItem`, `ReservationContended`."""
+
+    remedy = ""
+
+
+class UnknownItem(LimiterError):
+    """Nobody registered the item, in this process or in the store."""
+
+    remedy = "Register the item with its limits before the first reservation."
+
+    def __init__(self, item: str) -> None:
+        super().__init__(f"Item {item} is not registered. {self.remedy}")
+        self.item = item
+
+
+class ReservationContended(LimiterError):
+    """Every write of a reservation or a pause lost its condition."""
+
+    remedy = "Look for a writer of the item that does not follow the protocol."
+
+    def __init__(self, item: str, *, tries: int) -> None:
+        super().__init__(f"Item {item}: {tries} conditional writes lost in a row. {self.remedy}")
+        self.item = item
+
+
+class Limiter(ABC):
+    """Hands out tickets of paced items to any number of processes.
+
+    `check` never leaves the process. All other methods may call a store and block.
+    """
+
+    @abstractmethod
+    def register(self, item: str, limits: Limits) -> None:
+        """Make *item* known under *limits*.
+
+        Newer limits replace older ones for every process; limits with an earlier ``as_of`` than
+        those stored change nothing, so that a process with an old file cannot undo a new one.
+        """
+
+    @abstractmethod
+    def reserve(self, item: str, count: int) -> Granted | Parked:
+        """Take up to *count* consecutive tickets, each due within five minutes.
+
+        Raises:
+            UnknownItem: The item was never registered.
+            ReservationContended: The store refused every try.
+        """
+
+    @abstractmethod
+    def check(self, ticket: Ticket) -> Due | Waiting | Voided | Stale:
+        """Apply the fire rule to *ticket*, from what this process knows."""
+
+    @abstractmethod
+    def refresh(self, item: str) -> None:
+        """Learn the item's state from the store."""
+
+    @abstractmethod
+    def pause(self, item: str, retry_after: timedelta | None) -> Paused:
+        """Hold every outstanding and future ticket of *item*, for all processes.
+
+        Call it for each 429. Refusals that ask for the same pause coalesce, and the rate is
+        lowered at most once in five seconds. Without *retry_after* the pause is two seconds.
+        """
+
+    @abstractmethod
+    def state(self, item: str) -> ItemState:
+        """Return what people are shown about *item*, read from the store."""
+
+
+def item_key(organisation: str, family: str) -> str:
+    """Return the item of an API *family* of an *organisation*; limits are the organisation's."""
+    return f"{organisation}#{family}"

@@ -1,0 +1,28 @@
+"""Where the paid services of a credential are opened, as a port.
+
+Belongs here: opening and closing. Does not: calls.
+"""
+
+from abc import ABC, abstractmethod
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+
+from fireflyassets.ports.catalogue import Credential
+from fireflyassets.ports.documents import DocumentComposer
+from fireflyassets.ports.images import ImageGenerator
+
+
+@dataclass(frozen=True, slots=True)
+class PaidServices:
+    """The clients of one credential."""
+
+    images: ImageGenerator
+    documents: DocumentComposer
+
+
+class Workshop(ABC):
+    """Opens the paid services of a credential inside a running event loop."""
+
+    @abstractmethod
+    def open(self, credential: Credential) -> AbstractAsyncContextManager[PaidServices]:
+        """Open the clients; leaving the context closes their connections."""

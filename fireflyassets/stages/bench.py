@@ -1,0 +1,117 @@
+"""The bench a job lies on while a wave works on it: the job and the tools around it.
+
+Belongs here: what generate, compose and deliver share. Does not: what each of them does.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+
+from fireflyassets.core import errors
+from fireflyassets.core.campaign import Campaign
+from fireflyassets.core.job import JobRequest, JobRow, Picture, StepResult
+from fireflyassets.core.money import RateCard
+from fireflyassets.fence.call import Arrived, PaidCall
+from fireflyassets.fence.protocol import Fence
+from fireflyassets.ports.clock import Clock, Offload
+from fireflyassets.ports.documents import DocumentComposer
+from fireflyassets.ports.images import ImageGenerator
+from fireflyassets.ports.ledger import Claim, History, JobLedger, Operation
+from fireflyassets.ports.objects import ObjectStore
+from fireflyassets.ports.pictures import PictureReader, Seen, Unreadable
+
+UNTOUCHED: Final = History(steps={}, attempts=(), operations=())
+"""The history of a job that no wave has worked on before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What the stages of one wave work with."""
+
+    fence: Fence
+    ledger: JobLedger
+    objects: ObjectStore
+    images: ImageGenerator
+    documents: DocumentComposer
+    pictures: PictureReader
+    clock: Clock
+    offload: Offload
+    campaign: Campaign
+    card: RateCard
+
+
+@dataclass(frozen=True, slots=True)
+class JobInHand:
+    """One job of a wave, with all that was ever sent and made for it."""
+
+    row: JobRow
+    claim: Claim
+    request: JobRequest
+    history: History
+    spent: list[Operation]
+
+    def made(self, step: str) -> StepResult | None:
+        """Return the stored result of a step, if it was finished before."""
+        return self.history.steps.get((step, self.row.generation))
+
+
+async def bind(
+    tools: Tools,
+    call: PaidCall,
+    arrived: Arrived,
+    picture: Picture,
+    *,
+    model: str | None = None,
+    seed: int | None = None,
+) -> StepResult:
+    """Write a step's result with its operation row, under the claim's epoch.
+
+    Raises:
+        OwnershipLost: The job is another wave's now, which collects the same vendor job.
+    """
+    attempt = arrived.attempt
+    result = StepResult(
+        job_id=call.row.job_id,
+        step=call.step,
+        generation=attempt.generation,
+        n=attempt.n,
+        picture=picture,
+        operations=call.price,
+        model=model,
+        seed=seed,
+        facts={
+            "seconds": f"{arrived.took.total_seconds():.2f}",
+            "polls": str(arrived.polls),
+            "vendor_job": attempt.vendor_id or "",
+        },
+    )
+    booked = call.operation(attempt, attempt.cause, tools.clock.now())
+    await tools.offload(tools.ledger.bind, call.claim, result, [booked])
+    call.spent.append(booked)
+    return result
+
+
+async def looked_at(
+    tools: Tools, step: str, content: bytes, *, width: int, height: int
+) -> tuple[Seen, str]:
+    """Return what *content* is, and its sha256, once it is a picture of the asked size.
+
+    Raises:
+        RenditionDefect: It is not.
+    """
+    seen = await tools.offload(tools.pictures.look, content)
+    if isinstance(seen, Unreadable):
+        raise errors.RenditionDefect(step, f"the result is unusable: {seen.reason}")
+    if (seen.width, seen.height) != (width, height):
+        raise errors.RenditionDefect(
+            step, f"the result has {seen.width}x{seen.height} pixels, not {width}x{height}"
+        )
+    return seen, hashlib.sha256(content).hexdigest()
+
+
+def cost(spent: Iterable[Operation]) -> Decimal:
+    """Return what operations come to; a row that is named twice counts once."""
+    rows = {(row.vendor_id, row.output): row.operations for row in spent}
+    return sum(rows.values(), Decimal(0))

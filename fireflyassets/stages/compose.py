@@ -1,0 +1,97 @@
+"""Compose: the template's layers filled with Photoshop, one rendition for one aspect.
+
+In: a job, a compose step, an aspect and the pictures made before. Out: a checked file under its
+temporary key, bound to the job. Spends: one Photoshop call for each send that is accepted.
+"""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from functools import partial
+from typing import Final
+
+from fireflyassets.core import errors, ids
+from fireflyassets.core.job import Picture, StepResult
+from fireflyassets.core.recipe import ComposeStep
+from fireflyassets.fence.call import PaidCall
+from fireflyassets.ports.documents import CompositeRequest
+from fireflyassets.ports.paid import Submission
+from fireflyassets.stages.bench import JobInHand, Tools, bind, looked_at
+
+URL_LIFE: Final = timedelta(hours=2)
+"""Longer than the service's fifteen minutes with its own retries."""
+
+
+async def compose(
+    tools: Tools,
+    job: JobInHand,
+    step: ComposeStep,
+    aspect: str,
+    pictures: Mapping[str, StepResult],
+) -> StepResult:
+    """Make one aspect's rendition, or return the one that was made before."""
+    name = step_name(step, aspect)
+    if made := job.made(name):
+        return made
+    width, height = ids.parse_aspect(aspect)
+
+    async def submit(output_key: str | None) -> Submission:
+        request = _request(tools, job, step, aspect, pictures, output_key or "")
+        return await tools.documents.compose(request)
+
+    call = PaidCall(
+        row=job.row,
+        claim=job.claim,
+        history=job.history,
+        spent=job.spent,
+        step=name,
+        learns=step.name,
+        service=tools.documents,
+        submit=submit,
+        output_key=partial(_output_key, job, name, aspect),
+        tries=step.retry,
+        timeout=step.timeout,
+        price=tools.card.price(step),
+        rate_card=tools.card.id,
+    )
+    arrived = await tools.fence.carry(call)
+    key = arrived.attempt.output_key or ""
+    content = await tools.offload(tools.objects.get, key)
+    if content is None:
+        raise errors.RenditionDefect(name, "the job succeeded and wrote nothing")
+    seen, digest = await looked_at(tools, name, content, width=width, height=height)
+    picture = Picture(key, digest, seen.media_type, width, height, len(content))
+    return await bind(tools, call, arrived, picture)
+
+
+def step_name(step: ComposeStep, aspect: str) -> str:
+    """Return the name under which one aspect of a fanned-out step is stored."""
+    return f"{step.name}.{aspect}"
+
+
+def _output_key(job: JobInHand, name: str, aspect: str, n: int) -> str:
+    return ids.temporary_key(job.row.job_id, name, job.row.generation, n, f"{aspect}.jpg")
+
+
+def _request(
+    tools: Tools,
+    job: JobInHand,
+    step: ComposeStep,
+    aspect: str,
+    pictures: Mapping[str, StepResult],
+    output_key: str,
+) -> CompositeRequest:
+    """Build the request with URLs signed just now: they must outlive this send only."""
+    objects = tools.objects
+    width, height = ids.parse_aspect(aspect)
+    template = ids.template_key(tools.campaign.templates[aspect])
+    return CompositeRequest(
+        template_url=objects.read_url(template, life=URL_LIFE),
+        pictures={
+            layer: objects.read_url(pictures[source].picture.key, life=URL_LIFE)
+            for layer, source in step.picture_layers().items()
+        },
+        texts={layer: job.request.text(name) for layer, name in step.text_layers().items()},
+        output_url=objects.write_url(output_key, media_type="image/jpeg", life=URL_LIFE),
+        width=width,
+        height=height,
+    )

@@ -1,0 +1,88 @@
+"""Generate: one picture with Firefly.
+
+In: a job and a generate step. Out: the untouched original in our bucket, bound to the job.
+Spends: one Firefly call for each send that is accepted.
+"""
+
+import hashlib
+from typing import Final
+
+from fireflyassets.core import errors, ids
+from fireflyassets.core.failure import FailureClass
+from fireflyassets.core.job import Picture, StepResult
+from fireflyassets.core.recipe import GenerateStep
+from fireflyassets.fence.call import Arrived, PaidCall
+from fireflyassets.ports.images import GenerateRequest
+from fireflyassets.ports.paid import Done, Fetched, FetchFailed, Submission
+from fireflyassets.stages.bench import JobInHand, Tools, bind, looked_at
+
+SEEDS: Final = 2**31 - 1
+
+
+async def generate(tools: Tools, job: JobInHand, step: GenerateStep) -> StepResult:
+    """Make the step's picture, or return the one that was made before."""
+    if made := job.made(step.name):
+        return made
+    width, height = ids.parse_aspect(step.size)
+    seed = seed_for(job.row.job_id, step.name, job.row.generation)
+    request = GenerateRequest(
+        prompt=job.request.text(step.prompt.removeprefix("job.")),
+        model=step.model,
+        width=width,
+        height=height,
+        seed=seed,
+        locale=job.request.locale,
+        content_class=step.content_class,
+    )
+
+    async def submit(_: str | None) -> Submission:
+        return await tools.images.generate(request)
+
+    call = PaidCall(
+        row=job.row,
+        claim=job.claim,
+        history=job.history,
+        spent=job.spent,
+        step=step.name,
+        learns=f"{step.name}:{step.model}",
+        service=tools.images,
+        submit=submit,
+        output_key=None,
+        tries=step.retry,
+        timeout=step.timeout,
+        price=tools.card.price(step),
+        rate_card=tools.card.id,
+    )
+    arrived = await tools.fence.carry(call)
+    fetched = await _fetch(tools, call, arrived)
+    seen, digest = await looked_at(tools, step.name, fetched.content, width=width, height=height)
+    row = job.row
+    key = ids.original_key(row.customer_id, row.campaign_id, row.job_id, step.name, digest)
+    await tools.offload(tools.objects.put, key, fetched.content, media_type=seen.media_type)
+    picture = Picture(key, digest, seen.media_type, width, height, len(fetched.content))
+    return await bind(tools, call, arrived, picture, model=step.model.value, seed=seed)
+
+
+def seed_for(job_id: str, step: str, generation: int) -> int:
+    """Return the seed of a step: the same for every send, another after a regenerate."""
+    said = f"{job_id}#{step}#{generation}".encode()
+    return int(hashlib.sha256(said).hexdigest()[:12], 16) % SEEDS
+
+
+async def _fetch(tools: Tools, call: PaidCall, arrived: Arrived) -> Fetched:
+    """Download the result; an expired URL is read anew from the status call, once."""
+    fetched = await _download(tools, call, arrived.outputs[0].url if arrived.outputs else None)
+    if isinstance(fetched, FetchFailed):
+        again = await tools.images.poll(arrived.attempt.status_url or "")
+        url = again.outputs[0].url if isinstance(again, Done) and again.outputs else None
+        fetched = await _download(tools, call, url)
+    if isinstance(fetched, FetchFailed):
+        # The attempt stays accepted: a replay collects the same vendor job.
+        raise errors.StepRefused(call.step, fetched.fault, failure=FailureClass.STORAGE)
+    return fetched
+
+
+async def _download(tools: Tools, call: PaidCall, url: str | None) -> Fetched | FetchFailed:
+    if url is None:
+        raise errors.RenditionDefect(call.step, "the job succeeded without an output")
+    return await tools.images.fetch(url)

@@ -1,0 +1,227 @@
+"""Intake: requests become ledger rows. The one path behind the API, briefs and the job queue.
+
+In: rows of raw requests of one campaign. Out: queued ledger rows, manifests, wake-ups.
+Spends: nothing; no vendor is called here.
+
+The order is what makes it safe to stop anywhere. Everything is validated before anything is
+written. A manifest comes first, under a key that its content decides: without its row it is
+litter, and no other request can overwrite it. The row's conditional write is the claim of the
+idempotency key; from then on the job is durable. The wake-up comes last and may be lost.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import Final
+
+from fireflyassets.core import ids, manifest, message, money
+from fireflyassets.core.brief import Row
+from fireflyassets.core.campaign import Campaign, CampaignConfig, ReviewMode
+from fireflyassets.core.errors import ServiceDown, UnusableConfiguration
+from fireflyassets.core.job import JobRequest, JobRow
+from fireflyassets.core.request import Problem, validate
+from fireflyassets.core.status import HumanReview, Status
+from fireflyassets.ports.catalogue import Catalogue
+from fireflyassets.ports.clock import Clock
+from fireflyassets.ports.ledger import Conflict, Duplicate, JobLedger, Recorded, Recording
+from fireflyassets.ports.objects import ObjectStore
+from fireflyassets.ports.queue import JobQueue
+from fireflyassets.stages.pinning import pin
+
+_log = logging.getLogger(__name__)
+
+_WRITERS: Final = 16
+"""Manifests written side by side: a brief of thousands would else take minutes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Invalid:
+    """The request breaks a rule; nothing of it was written."""
+
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """The request is fine, but another one of its file is not, and only all or none was asked."""
+
+    job_id: str
+
+
+Answer = Recorded | Duplicate | Conflict | Invalid | Withheld
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    request: JobRequest
+    row: JobRow
+
+    @property
+    def job_id(self) -> str:
+        return self.row.job_id
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """The use case and its five ports."""
+
+    ledger: JobLedger
+    objects: ObjectStore
+    queue: JobQueue
+    catalogue: Catalogue
+    clock: Clock
+
+    def accept(
+        self,
+        rows: Sequence[Row],
+        *,
+        customer: str,
+        campaign: str,
+        partial: bool = False,
+        wake: bool = True,
+    ) -> list[Answer]:
+        """Record the requests and answer each, in order. Sending the same again is safe.
+
+        Without *partial*, one bad or conflicting request means that none is written; a conflict
+        that only a race creates stops just itself. *wake* is False where the caller dispatches.
+
+        Raises:
+            UnknownCampaign: There is none of that name for this customer.
+            UnusableConfiguration: No rate card prices the campaign's recipe today.
+        """
+        loaded = self.catalogue.campaign(customer, campaign)
+        drafts = self._drafts(rows, loaded)
+        valid = [draft for draft in drafts if isinstance(draft, _Draft)]
+        known = self.ledger.jobs(customer, {draft.job_id for draft in valid})
+        # Of two drafts of one key in one call, the first is the claim.
+        fresh = {draft.job_id: draft for draft in reversed(valid) if draft.job_id not in known}
+        owners = {**known, **{job_id: draft.row for job_id, draft in fresh.items()}}
+        if not partial and any(_is_bad(draft, owners) for draft in drafts):
+            return [_withheld(draft, known, owners) for draft in drafts]
+        claims = [draft for draft in valid if fresh.get(draft.job_id) is draft]
+        if claims:
+            # Before the rows: a wave works from what its jobs were priced under.
+            pin(self.objects, self.catalogue, loaded)
+        recordings = self._record(claims, wake=wake)
+        owners |= {job_id: recording.row for job_id, recording in recordings.items()}
+        return [
+            recordings[draft.job_id]
+            if isinstance(draft, _Draft) and fresh.get(draft.job_id) is draft
+            else _repeated(draft, owners)
+            for draft in drafts
+        ]
+
+    def _drafts(self, rows: Sequence[Row], campaign: Campaign) -> list[_Draft | Invalid]:
+        now = self.clock.now()
+        cards = self.catalogue.rate_cards()
+        # A microsecond apart, so that listings keep the order of the file.
+        return [
+            _draft(row, campaign, cards, now + timedelta(microseconds=place))
+            for place, row in enumerate(rows)
+        ]
+
+    def _record(self, claims: Sequence[_Draft], *, wake: bool) -> dict[str, Recording]:
+        if not claims:
+            return {}
+        with ThreadPoolExecutor(_WRITERS, thread_name_prefix="manifests") as writers:
+            list(writers.map(self._keep_manifest, claims))
+        recordings = self.ledger.record([draft.row for draft in claims])
+        found = {draft.job_id: told for draft, told in zip(claims, recordings, strict=True)}
+        if wake:
+            self._wake([job for job, told in found.items() if isinstance(told, Recorded)])
+        return found
+
+    def _keep_manifest(self, draft: _Draft) -> None:
+        self.objects.put(
+            draft.row.input_manifest, manifest.dump(draft.request), media_type=manifest.MEDIA_TYPE
+        )
+
+    def _wake(self, job_ids: Sequence[str]) -> None:
+        if not job_ids:
+            return
+        try:
+            self.queue.send(message.wakes(job_ids))
+        except ServiceDown:
+            _log.warning("Wake-up for %d jobs not sent; dispatch finds them anyway.", len(job_ids))
+
+
+def _draft(
+    row: Row, campaign: Campaign, cards: tuple[money.RateCard, ...], created_at: datetime
+) -> _Draft | Invalid:
+    request = _checked(row, campaign.config)
+    if isinstance(request, Invalid):
+        return request
+    job_id = ids.job_id(request.customer, request.key)
+    review = campaign.config.review is ReviewMode.REQUIRED
+    return _Draft(
+        request,
+        JobRow(
+            job_id=job_id,
+            customer_id=request.customer,
+            campaign_id=request.campaign,
+            status=Status.QUEUED,
+            run_id=None,
+            input_manifest=manifest.key_of(job_id, request),
+            outputs=(),
+            cost_estimate=_price(campaign, request, cards, created_at.date()),
+            cost_actual=None,
+            created_at=created_at,
+            updated_at=created_at,
+            ttl=None,
+            body_hash=request.digest(),
+            idempotency_key=request.key,
+            credential=campaign.config.credential,
+            campaign_version=campaign.version,
+            human_reviewed=HumanReview.PENDING if review else HumanReview.NOT_REQUIRED,
+        ),
+    )
+
+
+def _price(
+    campaign: Campaign, request: JobRequest, cards: tuple[money.RateCard, ...], day: date
+) -> Decimal:
+    try:
+        return money.estimate(
+            campaign.config.recipe,
+            locale=request.locale,
+            aspects=len(request.aspects),
+            card=money.card_for(cards, day),
+        )
+    except LookupError as error:
+        raise UnusableConfiguration(str(error.args[0])) from error
+
+
+def _checked(row: Row, campaign: CampaignConfig) -> JobRequest | Invalid:
+    """Return the request, or all its problems: of its form first, then of what it says."""
+    if row.raw is None:
+        return Invalid(row.problems)
+    told = validate(row.raw, campaign)
+    if isinstance(told, JobRequest):
+        return Invalid(row.problems) if row.problems else told
+    named = {problem.field for problem in row.problems}
+    more = (replace(problem, row=row.number) for problem in told if problem.field not in named)
+    return Invalid((*row.problems, *more))
+
+
+def _is_bad(draft: _Draft | Invalid, owners: Mapping[str, JobRow]) -> bool:
+    if isinstance(draft, Invalid):
+        return True
+    return draft.row.body_hash != owners[draft.job_id].body_hash
+
+
+def _withheld(
+    draft: _Draft | Invalid, known: Mapping[str, JobRow], owners: Mapping[str, JobRow]
+) -> Answer:
+    if _is_bad(draft, owners) or (isinstance(draft, _Draft) and draft.job_id in known):
+        return _repeated(draft, owners)
+    return Withheld(draft.job_id) if isinstance(draft, _Draft) else draft
+
+
+def _repeated(draft: _Draft | Invalid, owners: Mapping[str, JobRow]) -> Answer:
+    if isinstance(draft, Invalid):
+        return draft
+    owner = owners[draft.job_id]
+    return Conflict(owner) if _is_bad(draft, owners) else Duplicate(owner)

@@ -1,0 +1,37 @@
+"""Pinning: a campaign's configuration and templates at rest, under their versions.
+
+In: a campaign as loaded. Out: immutable objects that jobs and waves name, so that a reload in
+mid-wave changes nothing that is already priced. Spends: nothing.
+"""
+
+from fireflyassets.core import campaign as campaigns
+from fireflyassets.core import errors, ids
+from fireflyassets.core.campaign import Campaign
+from fireflyassets.ports.catalogue import Catalogue
+from fireflyassets.ports.objects import ObjectStore
+
+
+def pin(objects: ObjectStore, catalogue: Catalogue, campaign: Campaign) -> None:
+    """Store the campaign's version and its templates, unless they are there already."""
+    config = campaign.config
+    for aspect, digest in campaign.templates.items():
+        key = ids.template_key(digest)
+        if not objects.exists(key):
+            content = catalogue.template(campaign, aspect)
+            objects.put(key, content, media_type="image/vnd.adobe.photoshop")
+    key = ids.campaign_key(config.customer, config.campaign, campaign.version)
+    if not objects.exists(key):
+        # Last, so that whoever finds the version finds its templates too.
+        objects.put(key, campaign.to_json(), media_type="application/json")
+
+
+def pinned(objects: ObjectStore, customer: str, campaign: str, version: str) -> Campaign:
+    """Return a campaign as it was when a job was priced under *version*.
+
+    Raises:
+        UnknownCampaign: That version was never pinned.
+    """
+    content = objects.get(ids.campaign_key(customer, campaign, version))
+    if content is None:
+        raise errors.UnknownCampaign(f"{customer}/{campaign}@{version}")
+    return campaigns.from_json(content)

@@ -1,0 +1,139 @@
+"""Queue: what producers sent to the job queue passes the same intake, a bounded slice at a time.
+
+In: messages of the job queue. Out: ledger rows; messages that are durable or hopeless leave.
+Spends: nothing.
+
+A message is deleted only once the ledger holds its job; whatever stops this before that brings
+the message back, and the idempotency key absorbs the repeat. A message that can't be read or that
+intake refuses goes to the dead-letter queue with the reason, so that it holds up nobody.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import groupby
+from typing import Final
+
+from fireflyassets.core.brief import Row
+from fireflyassets.core.errors import Refused
+from fireflyassets.core.message import Requested, Wake, parse
+from fireflyassets.core.request import Problem
+from fireflyassets.ports.ledger import Conflict, Recorded
+from fireflyassets.ports.queue import JobQueue, Message
+from fireflyassets.stages.intake import Answer, Intake, Invalid
+
+BUDGET: Final = timedelta(seconds=20)
+"""A third of the minute after which a sensor's tick is killed."""
+_SLICE: Final = 50
+"""Messages taken at once: what a failing ledger can bring closer to the dead-letter queue."""
+_EMPTY_LOOKS: Final = 2
+"""One empty answer is not proof of an empty queue."""
+_REASON_LIMIT: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Drained:
+    """What one drain did. All but what raised is off the queue."""
+
+    recorded: int = 0
+    """Jobs that are new in the ledger."""
+    repeated: int = 0
+    """Requests that the ledger knew."""
+    wakes: int = 0
+    quarantined: int = 0
+
+    @property
+    def received(self) -> int:
+        """Return how many messages were dealt with."""
+        return self.recorded + self.repeated + self.wakes + self.quarantined
+
+    def __add__(self, other: "Drained") -> "Drained":
+        return Drained(
+            self.recorded + other.recorded,
+            self.repeated + other.repeated,
+            self.wakes + other.wakes,
+            self.quarantined + other.quarantined,
+        )
+
+
+def drain(queue: JobQueue, intake: Intake, *, most: int, budget: timedelta = BUDGET) -> Drained:
+    """Take up to *most* messages off the queue; no new slice begins once *budget* is spent."""
+    until = intake.clock.now() + budget
+    total = Drained()
+    empty = 0
+    while total.received < most and empty < _EMPTY_LOOKS and intake.clock.now() < until:
+        messages = queue.receive(most=min(_SLICE, most - total.received))
+        empty = 0 if messages else empty + 1
+        total += _pass_on(queue, intake, messages)
+    return total
+
+
+def _pass_on(queue: JobQueue, intake: Intake, messages: Sequence[Message]) -> Drained:
+    read = [(message, parse(message.body)) for message in messages]
+    woken = [message for message, said in read if isinstance(said, Wake)]
+    queue.delete(woken)
+    total = Drained(wakes=len(woken))
+    for message, said in read:
+        if isinstance(said, tuple):
+            queue.quarantine(message, reason=_reason(said))
+            total += Drained(quarantined=1)
+    requested = [(message, said) for message, said in read if isinstance(said, Requested)]
+    for (customer, campaign), group in groupby(sorted(requested, key=_slug), key=_slug):
+        total += _record(queue, intake, list(group), customer=customer, campaign=campaign)
+    return total
+
+
+def _slug(item: tuple[Message, Requested]) -> tuple[str, str]:
+    return item[1].customer, item[1].campaign
+
+
+def _record(
+    queue: JobQueue,
+    intake: Intake,
+    group: Sequence[tuple[Message, Requested]],
+    *,
+    customer: str,
+    campaign: str,
+) -> Drained:
+    rows = [Row(None, said.raw) for _, said in group]
+    try:
+        answers = intake.accept(
+            rows, customer=customer, campaign=campaign, partial=True, wake=False
+        )
+    except Refused as refusal:
+        # The campaign's fault, not the message's; but waiting in the queue would end in the
+        # dead-letter queue too, without the reason.
+        for message, _ in group:
+            queue.quarantine(message, reason=f"{refusal} {refusal.remedy}"[:_REASON_LIMIT])
+        return Drained(quarantined=len(group))
+    return _settle(queue, [message for message, _ in group], answers)
+
+
+def _settle(queue: JobQueue, messages: Sequence[Message], answers: Sequence[Answer]) -> Drained:
+    total = Drained()
+    durable: list[Message] = []
+    for message, answer in zip(messages, answers, strict=True):
+        reason = _refusal(answer)
+        if reason is None:
+            durable.append(message)
+            new = isinstance(answer, Recorded)
+            total += Drained(recorded=1) if new else Drained(repeated=1)
+        else:
+            queue.quarantine(message, reason=reason)
+            total += Drained(quarantined=1)
+    queue.delete(durable)
+    return total
+
+
+def _refusal(answer: Answer) -> str | None:
+    if isinstance(answer, Invalid):
+        return _reason(answer.problems)
+    if isinstance(answer, Conflict):
+        return f"key: another request was recorded under this key, as job {answer.row.job_id}."
+    return None
+
+
+def _reason(problems: Iterable[Problem]) -> str:
+    """Return one line that names each rule, free of what the message said."""
+    told = (f"{problem.field or 'message'} ({problem.rule}): {problem.fix}" for problem in problems)
+    return " ".join(told)[:_REASON_LIMIT]

@@ -1,0 +1,79 @@
+"""How a job's turn ends in the ledger: finished, given back, held, or not ours any more.
+
+Belongs here: the map from trouble to a row's new state. Does not: the trouble itself.
+"""
+
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Final
+
+from fireflyassets.core import errors
+from fireflyassets.core.campaign import Campaign, Retention
+from fireflyassets.core.failure import ACTIONS, Action
+from fireflyassets.core.job import Hold
+from fireflyassets.core.recipe import OnFailure
+from fireflyassets.core.status import KEPT, Status
+from fireflyassets.ports.ledger import Ending, Release
+from fireflyassets.stages.deliver import Delivered
+
+KEEP: Final[dict[Retention, timedelta]] = {
+    Retention.STANDARD: timedelta(days=90),
+    Retention.AUDIT: timedelta(days=7 * 365),
+}
+"""How long a closed row stays."""
+
+_BY_ACTION: Final[dict[Action, Status]] = {
+    Action.REVIEW: Status.REVIEW,
+    Action.DLQ: Status.DLQ,
+    Action.RETRY: Status.DLQ,
+}
+_BY_RECIPE: Final[dict[OnFailure, Status]] = {
+    OnFailure.REVIEW: Status.REVIEW,
+    OnFailure.DLQ: Status.DLQ,
+}
+
+
+def succeeded(
+    deliveries: tuple[Delivered, ...], *, spent: Decimal, campaign: Campaign, now: datetime
+) -> Ending:
+    """Return the ending of a job whose renditions are all in place."""
+    return Ending(
+        status=Status.SUCCEEDED,
+        reason=None,
+        outputs=tuple(one.key for one in deliveries),
+        cost_actual=spent,
+        ended_at=now,
+        ttl=now + KEEP[campaign.config.retention],
+    )
+
+
+def troubled(
+    trouble: errors.JobFailed,
+    wish: OnFailure | None,
+    *,
+    spent: Decimal,
+    campaign: Campaign,
+    now: datetime,
+) -> Ending | Release:
+    """Return how a failed job ends: its class decides; the recipe's *wish* where it is free to."""
+    action = ACTIONS[trouble.failure]
+    if action is Action.HOLD or wish is OnFailure.HOLD:
+        return Release(str(trouble), hold=Hold(str(trouble), now, "factory"))
+    if action is Action.PARK:
+        return Release(str(trouble), not_before=now + timedelta(minutes=10))
+    status = _BY_RECIPE.get(wish, _BY_ACTION[action]) if wish else _BY_ACTION[action]
+    return Ending(
+        status=status,
+        reason=str(trouble),
+        outputs=(),
+        cost_actual=spent,
+        ended_at=now,
+        ttl=None if status in KEPT else now + KEEP[campaign.config.retention],
+    )
+
+
+def delayed(trouble: errors.JobDelayed, *, now: datetime) -> Release:
+    """Return how a job goes back that is only late: parked until a time, or held for a person."""
+    if trouble.until is None:
+        return Release(str(trouble), hold=Hold(str(trouble), now, "factory"))
+    return Release(str(trouble), not_before=trouble.until)

@@ -1,0 +1,242 @@
+"""The loop of a wave: lease, window, one turn for each job, one boundary around each turn.
+
+Belongs here: when jobs start and how the wave ends. Does not: a job's steps (``job.py``).
+"""
+
+import asyncio
+import logging
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Final
+
+from fireflyassets.core import errors, manifest
+from fireflyassets.core.job import Hold, JobRequest, JobRow
+from fireflyassets.core.recipe import OnFailure
+from fireflyassets.fence.call import Lease
+from fireflyassets.ports.ledger import Claim, Ending, Release, Wave, WaveState
+from fireflyassets.stages.bench import UNTOUCHED, JobInHand, Tools, cost
+from fireflyassets.wave import endings
+from fireflyassets.wave.job import JobRun, all_ended
+from fireflyassets.wave.reports import Ended, Report, Skipped, Turn
+
+_log: Final = logging.getLogger("fireflyassets.wave")
+OVERHEAD: Final = timedelta(seconds=5)
+"""A job's time beside its remote calls: transfers, decoding, writes."""
+TURN_POLL: Final = timedelta(seconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class WaveRules:
+    """The times and rates that a wave obeys."""
+
+    lease: timedelta
+    park_after: timedelta
+    jobs_per_second: float
+    """What the limiting API family lets through of this recipe."""
+
+
+@dataclass(slots=True)
+class FirstTickets:
+    """Counts the jobs of a wave that need no first ticket any more."""
+
+    jobs: set[str] = field(default_factory=set[str])
+    wanted: int = 0
+    all_had: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def note(self, job_id: str) -> None:
+        """Note that a job has had a ticket, or has ended without one."""
+        self.jobs.add(job_id)
+        if len(self.jobs) >= self.wanted:
+            self.all_had.set()
+
+
+@dataclass(slots=True)
+class WaveEngine:
+    """Works on one wave's jobs until each turn has ended. Used by one event loop, once."""
+
+    wave: Wave
+    run_id: str
+    tools: Tools
+    lease: Lease
+    rules: WaveRules
+    report: Callable[[Report], None]
+    first_tickets: FirstTickets
+    _active: int = 0
+    _freed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def run(self) -> None:
+        """Work on every job whose row names this wave; report each turn."""
+        rows = await self._mine()
+        self.first_tickets.wanted = len(rows)
+        beside = [
+            asyncio.create_task(work)
+            for work in (self._heartbeat(), self._park_in_time(), self._say_draining())
+        ]
+        try:
+            await self._wait_for_turn()
+            await self._work(rows)
+        finally:
+            for task in beside:
+                task.cancel()
+        await self.tools.offload(self.tools.ledger.end, self.wave.wave_id)
+
+    def stop(self) -> None:
+        """Let nothing new begin; every job is given back as soon as nothing of it is in flight."""
+        self.lease.closed.set()
+
+    async def _mine(self) -> list[JobRow]:
+        ids = self.wave.jobs
+        found = await self.tools.offload(self.tools.ledger.jobs, self.wave.customer, ids)
+        mine: list[JobRow] = []
+        for job_id in ids:
+            row = found.get(job_id)
+            if row is None or row.wave != self.wave.wave_id:
+                self.report(Skipped(job_id, "its row does not name this wave"))
+            else:
+                mine.append(row)
+        return mine
+
+    async def _work(self, rows: Sequence[JobRow]) -> None:
+        turns: list[asyncio.Task[None]] = []
+        for row in rows:
+            while self._active >= self._window() and not self.lease.closing:
+                self._freed.clear()
+                await self._freed.wait()
+            self._active += 1
+            turns.append(asyncio.create_task(self._turn(row)))
+        # A turn that crashes stops the wave, but what is paid and in flight is still heard out.
+        await all_ended(turns)
+
+    def _window(self) -> int:
+        """Return how many jobs may be in flight: what the rate uses in a job's remote time."""
+        known = self.tools.fence.collector.latencies.values()
+        remote = sum((one.quantile(1.645) for one in known), OVERHEAD)
+        if not known:
+            remote = timedelta(minutes=1)
+        return max(1, math.ceil(self.rules.jobs_per_second * remote.total_seconds() * 1.2))
+
+    async def _turn(self, row: JobRow) -> None:
+        try:
+            ended = await self._one(row)
+        except BaseException:
+            self.stop()
+            raise
+        finally:
+            self._active -= 1
+            self._freed.set()
+        self.first_tickets.note(row.job_id)
+        self.report(ended)
+
+    async def _one(self, row: JobRow) -> Ended:
+        claim = Claim(row.job_id, row.customer_id, self.wave.wave_id, row.epoch)
+        try:
+            move = await self._move(row, claim)
+            return await self._close(row, claim, move)
+        except errors.OwnershipLost as lost:
+            return Ended(row.job_id, Turn.LOST, row.status, str(lost))
+
+    async def _move(self, row: JobRow, claim: Claim) -> Ending | Release:
+        """Run the job and return how its turn ends: the one boundary around everything it does."""
+        campaign, clock = self.tools.campaign, self.tools.clock
+        job: JobInHand | None = None
+        try:
+            if self.lease.closing:
+                return Release("The wave stopped before the job began.", not_before=clock.now())
+            job = await self._take_up(row, claim)
+            deliveries = await JobRun(self.tools, job, self.report).go()
+            return endings.succeeded(
+                deliveries, spent=cost(job.spent), campaign=campaign, now=clock.now()
+            )
+        except errors.OwnershipLost:
+            raise
+        except errors.JobFailed as trouble:
+            spent = cost(job.spent if job else ())
+            wish = self._wish(trouble.step)
+            return endings.troubled(trouble, wish, spent=spent, campaign=campaign, now=clock.now())
+        except errors.JobDelayed as trouble:
+            return endings.delayed(trouble, now=clock.now())
+        except Exception as bug:  # noqa: BLE001 - the per-job boundary.
+            # Whatever it is, it must not take the other jobs of the wave with it, and nothing
+            # more may be spent on this one until somebody has looked.
+            _log.exception("job %s: held after an unexpected error", row.job_id)
+            reason = f"An unexpected error ({type(bug).__name__}); see the wave's log."
+            return Release(reason, hold=Hold(reason, clock.now(), "factory"))
+
+    def _wish(self, step: str | None) -> OnFailure | None:
+        name = (step or "").split(".")[0]
+        steps = self.tools.campaign.config.recipe.steps
+        return next((one.on_failure for one in steps if one.name == name), None)
+
+    async def _take_up(self, row: JobRow, claim: Claim) -> JobInHand:
+        tools = self.tools
+        # The first claim of a job has epoch 1 and no history: the read is saved.
+        fresh = row.epoch == 1
+        history = UNTOUCHED if fresh else await tools.offload(tools.ledger.history, row.job_id)
+        request = await read_request(tools, row)
+        return JobInHand(row, claim, request, history, list(history.operations))
+
+    async def _close(self, row: JobRow, claim: Claim, move: Ending | Release) -> Ended:
+        tools, job_id = self.tools, row.job_id
+        if isinstance(move, Ending):
+            await tools.offload(tools.ledger.finish, claim, move)
+            good = not move.reason
+            return Ended(job_id, Turn.SUCCEEDED if good else Turn.FAILED, move.status, move.reason)
+        now = tools.clock.now()
+        await tools.offload(tools.ledger.release, claim, move, now=now)
+        turn = Turn.HELD if move.hold else Turn.PARKED
+        return Ended(job_id, turn, row.status, move.reason)
+
+    async def _heartbeat(self) -> None:
+        """Renew the lease at a quarter of its life; losing it lets nothing more be sent."""
+        tools = self.tools
+        while True:
+            await tools.clock.sleep(self.rules.lease / 4)
+            until = tools.clock.now() + self.rules.lease
+            if not await tools.offload(
+                tools.ledger.heartbeat, self.wave.wave_id, self.run_id, lease_until=until
+            ):
+                self.lease.until = tools.clock.now()
+                return
+            self.lease.until = until
+
+    async def _park_in_time(self) -> None:
+        """Give back what is left before the run's longest time is over."""
+        await self.tools.clock.sleep(self.rules.park_after)
+        self.stop()
+
+    async def _say_draining(self) -> None:
+        """Tell the tenant's next wave that it may begin to take tickets."""
+        await self.first_tickets.all_had.wait()
+        await self.tools.offload(self.tools.ledger.draining, self.wave.wave_id)
+
+    async def _wait_for_turn(self) -> None:
+        """Stay warm, with no ticket taken, while an older wave of the tenant still takes some."""
+        tools = self.tools
+        while not self.lease.closing:
+            waves = await tools.offload(tools.ledger.open_waves)
+            if not any(self._goes_first(one) for one in waves):
+                return
+            await tools.clock.sleep(TURN_POLL)
+
+    def _goes_first(self, other: Wave) -> bool:
+        mine = self.wave
+        same = (other.customer, other.credential) == (mine.customer, mine.credential)
+        older = (other.formed_at, other.wave_id) < (mine.formed_at, mine.wave_id)
+        alive = other.lease_until is not None and other.lease_until > self.tools.clock.now()
+        busy = other.state is WaveState.RUNNING and not other.draining
+        return same and older and alive and busy
+
+
+async def read_request(tools: Tools, row: JobRow) -> JobRequest:
+    """Return the full input of a job from its manifest.
+
+    Raises:
+        JobFailed: The manifest is gone or is not the one that the row's hash names.
+    """
+    content = await tools.offload(tools.objects.get, row.input_manifest)
+    request = manifest.load(content) if content else None
+    if request is None or request.digest() != row.body_hash:
+        raise errors.UnreadableManifest(row.job_id)
+    return request

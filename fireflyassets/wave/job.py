@@ -1,0 +1,185 @@
+"""One job's way through a wave: its steps in order, aspects side by side, then delivery.
+
+Belongs here: the order of stages, the gates between them, and what is reported.
+Does not: the end of the turn in the ledger (``endings.py``).
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final, TypeVar
+
+from fireflyassets.core import errors
+from fireflyassets.core.campaign import Campaign
+from fireflyassets.core.failure import FailureClass
+from fireflyassets.core.job import JobRow, StepResult
+from fireflyassets.core.recipe import ComposeStep, GenerateStep, OnFailure, Step
+from fireflyassets.core.stage import Stage
+from fireflyassets.stages.bench import JobInHand, Tools, cost
+from fireflyassets.stages.compose import compose, step_name
+from fireflyassets.stages.deliver import Delivered, deliver, publishable
+from fireflyassets.stages.generate import generate
+from fireflyassets.wave.reports import Check, Checked, Handed, Made, Report, Subject
+
+T = TypeVar("T")
+
+_GRAVITY: Final = (
+    errors.OwnershipLost,
+    errors.OutcomeUnknown,
+    errors.JobFailed,
+    errors.JobDelayed,
+)
+"""Which of several troubles of one job decides; the first that is there."""
+
+
+@dataclass(slots=True)
+class JobRun:
+    """Takes one job from its request to its deliveries."""
+
+    tools: Tools
+    job: JobInHand
+    report: Callable[[Report], None]
+
+    async def go(self) -> tuple[Delivered, ...]:
+        """Run the recipe and deliver. What is finished already is taken as it is.
+
+        Raises:
+            JobFailed, JobDelayed, OwnershipLost: The turn ends there; see ``core/errors.py``.
+        """
+        recipe = self.tools.campaign.config.recipe
+        pictures: dict[str, StepResult] = {}
+        renditions: dict[str, StepResult] = {}
+        for step in recipe.steps:
+            if step.when is not None and not step.when.holds(locale=self.job.request.locale):
+                continue
+            if isinstance(step, GenerateStep):
+                if made := await self._one(step, generate(self.tools, self.job, step)):
+                    pictures[step.name] = made
+            else:
+                renditions = await self._fan_out(step, pictures)
+        self._made(Stage.GENERATE, pictures.values())
+        if recipe.composes:
+            self._made(Stage.COMPOSE, renditions.values())
+        else:
+            renditions = dict(zip(self.job.request.aspects, pictures.values(), strict=False))
+        if not renditions:
+            raise errors.JobFailed(
+                "Every rendition was skipped.", failure=FailureClass.INVALID_REQUEST
+            )
+        self._check_cost()
+        return await self._deliver(pictures, renditions)
+
+    async def _one(self, step: Step, work: Awaitable[T]) -> T | None:
+        try:
+            return await work
+        except errors.JobFailed:
+            if step.on_failure is OnFailure.SKIP:
+                return None
+            raise
+
+    async def _fan_out(
+        self, step: ComposeStep, pictures: dict[str, StepResult]
+    ) -> dict[str, StepResult]:
+        missing = set(step.picture_layers().values()) - set(pictures)
+        if missing:
+            return {}
+        aspects = self.job.request.aspects
+        made = await all_ended(
+            self._one(step, compose(self.tools, self.job, step, aspect, pictures))
+            for aspect in aspects
+        )
+        return {aspect: one for aspect, one in zip(aspects, made, strict=True) if one}
+
+    async def _deliver(
+        self, pictures: dict[str, StepResult], renditions: dict[str, StepResult]
+    ) -> tuple[Delivered, ...]:
+        model = next((one.model for one in pictures.values()), None)
+        deliveries = tuple(
+            await all_ended(
+                deliver(self.tools, self.job, aspect, made, model=model)
+                for aspect, made in renditions.items()
+            )
+        )
+        self.report(Handed(self._subject(), deliveries))
+        untagged = [one.aspect for one in deliveries if not one.tagged]
+        self.report(tagging(self.job.row.job_id, deliveries))
+        self.report(review_check(self.job.row))
+        if untagged:
+            raise errors.JobFailed(
+                f"The tags of {', '.join(untagged)} are not what was written.",
+                failure=FailureClass.STORAGE,
+            )
+        return deliveries
+
+    def _check_cost(self) -> None:
+        actual = cost(self.job.spent)
+        checked = cost_check(self.job.row, actual, self.tools.campaign)
+        self.report(checked)
+        if not checked.passed:
+            raise errors.JobFailed(
+                f"The job cost {actual} operations; {checked.facts['operations_limit']} were "
+                "allowed.",
+                failure=FailureClass.INVALID_REQUEST,
+            )
+
+    def _made(self, stage: Stage, results: Iterable[StepResult]) -> None:
+        if made := tuple(results):
+            self.report(Made(self._subject(), stage, made))
+
+    def _subject(self) -> Subject:
+        return Subject(self.job.row, self.job.request)
+
+
+def tagging(job_id: str, deliveries: tuple[Delivered, ...]) -> Checked:
+    """Return the tagging check of a job, from tags that were read back."""
+    untagged = [one.aspect for one in deliveries if not one.tagged]
+    return Checked(
+        job_id,
+        Check.TAGGING,
+        passed=bool(deliveries) and not untagged,
+        blocks=True,
+        facts={"renditions": str(len(deliveries)), "untagged": ", ".join(untagged) or "none"},
+    )
+
+
+def cost_check(row: JobRow, actual: Decimal, campaign: Campaign) -> Checked:
+    """Return the cost check of a job: its operations against the estimate and the tolerance."""
+    limit = row.cost_estimate * (Decimal(1) + campaign.config.cost_tolerance)
+    facts = {
+        "operations_actual": str(actual),
+        "operations_estimate": str(row.cost_estimate),
+        "operations_limit": str(limit),
+    }
+    return Checked(row.job_id, Check.COST, passed=actual <= limit, blocks=True, facts=facts)
+
+
+def review_check(row: JobRow) -> Checked:
+    """Return the review check of a job; a pending review only keeps it from being published."""
+    review = row.human_reviewed
+    facts = {"human_reviewed": review.value}
+    return Checked(row.job_id, Check.REVIEW, passed=publishable(review), blocks=False, facts=facts)
+
+
+def stored_renditions(job: JobInHand, step: ComposeStep | None) -> dict[str, StepResult]:
+    """Return aspect -> stored result of a job that is done."""
+    if step is None:
+        return dict(zip(job.request.aspects, job.history.steps.values(), strict=False))
+    found = {aspect: job.made(step_name(step, aspect)) for aspect in job.request.aspects}
+    return {aspect: one for aspect, one in found.items() if one is not None}
+
+
+async def all_ended(works: Iterable[Awaitable[T]]) -> list[T]:
+    """Return all results once *all* have ended, or raise the gravest trouble then.
+
+    Nothing paid may be in flight when a job is given back, so nothing is cancelled.
+    """
+    ended = await asyncio.gather(*works, return_exceptions=True)
+    troubles = [one for one in ended if isinstance(one, BaseException)]
+    for kind in _GRAVITY:
+        for trouble in troubles:
+            if isinstance(trouble, kind):
+                raise trouble
+    if troubles:
+        raise troubles[0]
+    return [one for one in ended if not isinstance(one, BaseException)]

@@ -1,0 +1,64 @@
+"""A job that is done, told again: what it made, its checks, and that nothing was spent now.
+
+Belongs here: reports from stored results. Does not: making anything.
+"""
+
+from fireflyassets.core import manifest
+from fireflyassets.core.campaign import Campaign
+from fireflyassets.core.errors import UnreadableManifest
+from fireflyassets.core.job import JobRow
+from fireflyassets.core.stage import Stage
+from fireflyassets.core.tags import rendition_tags
+from fireflyassets.ports.ledger import Claim, JobLedger
+from fireflyassets.ports.objects import ObjectStore
+from fireflyassets.stages.bench import JobInHand, cost
+from fireflyassets.stages.deliver import Delivered
+from fireflyassets.wave.job import cost_check, review_check, stored_renditions, tagging
+from fireflyassets.wave.reports import Ended, Handed, Made, Report, Subject, Turn
+
+
+def reuse(ledger: JobLedger, objects: ObjectStore, campaign: Campaign, row: JobRow) -> list[Report]:
+    """Return the reports of a finished job, its tags read back anew.
+
+    Raises:
+        UnreadableManifest: Its stored input is gone.
+    """
+    job = _stored(ledger, objects, row)
+    steps = campaign.config.recipe.compositions()
+    subject = Subject(row, job.request, reused=True)
+    pictures = tuple(
+        made for one in campaign.config.recipe.generates() if (made := job.made(one.name))
+    )
+    renditions = stored_renditions(job, steps[0] if steps else None)
+    model = next((one.model for one in pictures), None)
+    wanted = rendition_tags(campaign.config, model=model, review=row.human_reviewed)
+    by_aspect = {key.split("/")[3]: key for key in row.outputs}
+    deliveries = tuple(
+        Delivered(
+            aspect, by_aspect[aspect], made.picture, wanted, objects.tags(by_aspect[aspect]) or {}
+        )
+        for aspect, made in renditions.items()
+        if aspect in by_aspect
+    )
+    reports: list[Report] = []
+    if pictures:
+        reports.append(Made(subject, Stage.GENERATE, pictures))
+    if steps:
+        reports.append(Made(subject, Stage.COMPOSE, tuple(renditions.values())))
+    return [
+        *reports,
+        cost_check(row, cost(job.spent), campaign),
+        Handed(subject, deliveries),
+        tagging(row.job_id, deliveries),
+        review_check(row),
+        Ended(row.job_id, Turn.SUCCEEDED, row.status, "done before; nothing was spent"),
+    ]
+
+
+def _stored(ledger: JobLedger, objects: ObjectStore, row: JobRow) -> JobInHand:
+    content = objects.get(row.input_manifest)
+    if content is None:
+        raise UnreadableManifest(row.job_id)
+    history = ledger.history(row.job_id)
+    claim = Claim(row.job_id, row.customer_id, row.wave or "", row.epoch)
+    return JobInHand(row, claim, manifest.load(content), history, list(history.operations))

@@ -1,0 +1,88 @@
+"""A wave's loop in a thread of its own, so that whoever reads its reports never stops it.
+
+Belongs here: the bridge from the loop to a plain iterator. Does not: Dagster, which is one reader.
+"""
+
+import asyncio
+import logging
+import queue
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from fireflyassets.ports.ledger import Wave
+from fireflyassets.stages.pinning import pinned
+from fireflyassets.wave.assembly import Shop, assemble, register
+from fireflyassets.wave.engine import WaveEngine
+from fireflyassets.wave.reports import Report
+
+_log: Final = logging.getLogger("fireflyassets.wave")
+
+
+@dataclass(frozen=True, slots=True)
+class _Over:
+    """The end of the reports; carries what crashed the loop, if anything did."""
+
+    crash: BaseException | None
+
+
+@dataclass(slots=True)
+class WaveThread:
+    """Runs one started wave."""
+
+    shop: Shop
+    wave: Wave
+    run_id: str
+    _reports: queue.SimpleQueue[Report | _Over] = field(
+        default_factory=queue.SimpleQueue[Report | _Over]
+    )
+    _loop: asyncio.AbstractEventLoop | None = None
+    _engine: WaveEngine | None = None
+
+    def reports(self) -> Iterator[Report]:
+        """Yield the wave's reports; leaving early stops it and waits until nothing is in flight."""
+        thread = threading.Thread(target=self._run, name=self.wave.wave_id, daemon=True)
+        thread.start()
+        try:
+            while not isinstance(report := self._reports.get(), _Over):
+                yield report
+            if report.crash is not None:
+                raise report.crash
+        finally:
+            self._stop()
+            thread.join()
+
+    def _stop(self) -> None:
+        if self._loop is not None and self._engine is not None:
+            try:
+                self._loop.call_soon_threadsafe(self._engine.stop)
+            except RuntimeError:
+                _log.debug("wave %s: its loop had ended already", self.wave.wave_id)
+
+    def _run(self) -> None:
+        crash: BaseException | None = None
+        try:
+            asyncio.run(self._work())
+        except BaseException as error:  # noqa: BLE001 - the drain must end whatever happens here.
+            crash = error
+        finally:
+            self._reports.put(_Over(crash))
+
+    async def _work(self) -> None:
+        shop, wave = self.shop, self.wave
+        campaign = pinned(shop.objects, wave.customer, wave.campaign, wave.campaign_version)
+        credential = shop.catalogue.credential(wave.credential, customer=wave.customer)
+        register(shop, credential.organisation)
+        async with shop.adobe.open(credential) as services:
+            self._loop = asyncio.get_running_loop()
+            self._engine = assemble(
+                shop,
+                wave,
+                self.run_id,
+                campaign=campaign,
+                credential=credential,
+                services=services,
+                report=self._reports.put,
+            )
+            await self._engine.run()
