@@ -5,6 +5,7 @@ Belongs here: what makes a campaign of a project folder usable. Does not: the sh
 """
 
 import hashlib
+import struct
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from fireflyassets.adapters import yaml_file
-from fireflyassets.core import preflight
+from fireflyassets.core import ids, preflight
 from fireflyassets.core.campaign import Campaign, CampaignConfig, load
 from fireflyassets.core.errors import Refused, UnusableConfiguration, UnusableTemplate
 from fireflyassets.core.money import RateCard
@@ -21,6 +22,10 @@ from fireflyassets.ports.catalogue import Credential, Quarantined
 FILE_NAME: Final = "campaign.yaml"
 TEMPLATE_LIMIT: Final = 256 * 1024 * 1024
 """Bytes: a template is read whole."""
+
+
+_HEADER: Final = struct.Struct(">4sH6sHIIHH")
+"""Signature, version, reserved, channels, height, width, depth, mode."""
 
 
 class FindCredential(Protocol):
@@ -123,7 +128,7 @@ def _filed(path: Path, config: CampaignConfig, cards: tuple[RateCard, ...]) -> F
             templates[aspect] = _template_path(path, config.templates[aspect])
             content = _template(templates[aspect])
             digests[aspect] = hashlib.sha256(content).hexdigest()
-            told += (f"template {aspect}: {fault}" for fault in _template_faults(content))
+            told += (f"template {aspect}: {fault}" for fault in _template_faults(content, aspect))
         except UnusableTemplate as error:
             told.append(f"template {aspect}: {error}")
     if told:
@@ -149,3 +154,15 @@ def _template(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise UnusableTemplate(f"{path.name} can't be read ({error.strerror})") from error
+
+
+def _template_faults(content: bytes, aspect: str) -> Iterator[str]:
+    """Yield what the document's header already shows to be wrong."""
+    if len(content) < _HEADER.size:
+        yield "it is no PSD"
+        return
+    signature, _, _, _, height, width, *_ = _HEADER.unpack_from(content)
+    if signature != b"8BPS":
+        yield "it is no PSD"
+    elif (width, height) != ids.parse_aspect(aspect):
+        yield f"its canvas is {width}x{height}; make it {aspect}"

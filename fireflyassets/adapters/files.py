@@ -152,8 +152,6 @@ class FileCatalogue(Catalogue):
         found: dict[Path, Shape] = {}
         for path in sorted((self._project / folder).glob("*.y*ml")):
             try:
-                if path.suffix != ".yaml":
-                    raise UnusableConfiguration("is not read: rename it to end in .yaml.")
                 found[path] = yaml_file.read(path, shape)
             except UnusableConfiguration as error:
                 self._put_aside(path, str(error))

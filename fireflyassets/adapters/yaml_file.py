@@ -60,6 +60,8 @@ def read(path: Path, shape: type[Checked]) -> Checked:
 
 
 def _text(path: Path) -> str:
+    if path.suffix != ".yaml":
+        raise YamlFault("is not read: rename it to end in .yaml.")
     try:
         if not path.is_file():
             raise YamlFault("is not a plain file; put a YAML file there.")

@@ -153,6 +153,7 @@ _BY_CODE: Final[dict[str, FailureClass]] = {
     "invalid_ims_scope": FailureClass.ENTITLEMENT,
     "access_error": FailureClass.ENTITLEMENT,
     "403401": FailureClass.ENTITLEMENT,
+    "404404": FailureClass.STALE_REFERENCE,
     "403003": FailureClass.ENTITLEMENT,
     "unauthorized_forbidden": FailureClass.ENTITLEMENT,
     "rate_limited": FailureClass.THROTTLED,

@@ -17,7 +17,7 @@ from fireflyassets.fence.protocol import Fence
 from fireflyassets.limiter.pacer import Pacer
 from fireflyassets.limiter.port import Limiter, Limits
 from fireflyassets.ports.catalogue import Catalogue, Credential
-from fireflyassets.ports.clock import Clock, P, T
+from fireflyassets.ports.clock import Clock, Offload, P, T
 from fireflyassets.ports.ledger import JobLedger, Wave
 from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.ports.pictures import PictureReader
@@ -32,6 +32,11 @@ FAMILIES = {"generate": Family.FIREFLY, "compose": Family.PHOTOSHOP}
 
 LimitsOf = Callable[[str, Family], Limits]
 """(organisation, family) -> what its contract, or the documentation, allows."""
+
+
+async def in_thread(call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run a blocking call in a thread of the loop's pool."""
+    return await asyncio.to_thread(call, *args, **kwargs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,7 @@ class Shop:
     limits: LimitsOf
     chance: Callable[[], float]
     """A number in [0, 1) for jitter."""
+    offload: Offload = in_thread
 
 
 def register(shop: Shop, organisation: str) -> None:
@@ -85,12 +91,12 @@ def assemble(
     organisation = credential.organisation
     first_tickets = FirstTickets()
     lease = Lease(wave.lease_until or shop.clock.now())
-    collector = Collector(ledger=shop.ledger, clock=shop.clock, offload=in_thread)
+    collector = Collector(ledger=shop.ledger, clock=shop.clock, offload=shop.offload)
     fence = Fence(
         ledger=shop.ledger,
         objects=shop.objects,
         clock=shop.clock,
-        offload=in_thread,
+        offload=shop.offload,
         tickets=_pacers(shop, organisation),
         organisation=organisation,
         lease=lease,
@@ -108,7 +114,7 @@ def assemble(
         documents=services.documents,
         pictures=shop.pictures,
         clock=shop.clock,
-        offload=in_thread,
+        offload=shop.offload,
         campaign=campaign,
         card=money.card_for(cards, wave.formed_at.date()),
     )
@@ -120,13 +126,13 @@ def assemble(
     return WaveEngine(wave, run_id, tools, lease, rules, report, first_tickets)
 
 
-async def in_thread(call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run a blocking call in a thread of the loop's pool."""
-    return await asyncio.to_thread(call, *args, **kwargs)
-
-
 def _pacers(shop: Shop, organisation: str) -> dict[Family, Pacer]:
     return {
-        family: Pacer(shop.limiter, ids.limit_item(organisation, family), now=shop.clock.now)
+        family: Pacer(
+            shop.limiter,
+            ids.limit_item(organisation, family),
+            now=shop.clock.now,
+            offload=shop.offload,
+        )
         for family in FAMILIES.values()
     }

@@ -86,7 +86,7 @@ def _form(
 
 
 def _claimable(row: JobRow) -> bool:
-    return row.status in {Status.QUEUED, Status.DLQ} and row.hold is None and row.wave is None
+    return row.status in {Status.QUEUED, Status.DLQ} and row.hold is None
 
 
 def _why_not(row: JobRow) -> str | None:

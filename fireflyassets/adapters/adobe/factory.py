@@ -1,11 +1,9 @@
 """Puts one credential's clients together.
 
-Belongs here: the wiring, for a composition root, as a function and as the port.
-Does not: reading the environment.
+Belongs here: the wiring. Does not: reading the environment, opening and closing
+(``workshop.py``).
 """
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from random import SystemRandom
@@ -29,7 +27,6 @@ from fireflyassets.ports.catalogue import Credential
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.secrets import SecretStore
 from fireflyassets.ports.tokens import TokenStore
-from fireflyassets.ports.workshop import PaidServices, Workshop
 from fireflyassets.settings import Settings
 
 _MOST_JSON: Final = 8 * 1024 * 1024
@@ -67,33 +64,6 @@ class Transports:
         """Return transports over real connections, which open as they are needed."""
         context = httpx.create_ssl_context(trust_env=False)
         return cls(open_transport(context), open_transport(context))
-
-
-class AdobeWorkshop(Workshop):
-    """Opens clients of Adobe, one set for each credential and event loop."""
-
-    def __init__(
-        self, settings: Settings, secrets: SecretStore, token_store: TokenStore, clock: Clock
-    ) -> None:
-        self._settings = settings
-        self._secrets = secrets
-        self._token_store = token_store
-        self._clock = clock
-
-    @asynccontextmanager
-    async def open(self, credential: Credential) -> AsyncGenerator[PaidServices]:
-        """Open the clients of *credential*; leaving the context closes their connections.
-
-        Raises:
-            UnusableConfiguration: There is no secret, or a configured host is not on the list.
-        """
-        clients = adobe_clients(
-            self._settings, credential, self._secrets, self._token_store, self._clock
-        )
-        try:
-            yield PaidServices(clients.images, clients.documents)
-        finally:
-            await clients.aclose()
 
 
 def adobe_clients(

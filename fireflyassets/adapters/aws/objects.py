@@ -21,10 +21,10 @@ _ABSENT: Final = frozenset({"NoSuchKey", "404", "NotFound"})
 """Codes of a missing object; HEAD has no body and so gives its status instead."""
 
 
-class S3Objects(ObjectStore):
+class S3ObjectStore(ObjectStore):
     """One bucket of ours. *client* must sign in version 4, as ``aws/clients.py`` makes it."""
 
-    def __init__(self, client: "S3Client", *, bucket: str) -> None:
+    def __init__(self, client: "S3Client", bucket: str) -> None:
         self._client = client
         self._bucket = bucket
 

@@ -6,6 +6,7 @@ a message says.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from fireflyassets.adapters.aws.backoff import Backoff
@@ -49,14 +50,17 @@ def dead_letter_name(queue: str) -> str:
 
 
 class SqsQueue(JobQueue):
-    """One queue and its dead-letter queue. Safe to share by threads."""
+    """One queue, by its name, and its dead-letter queue. Safe to share by threads."""
 
-    def __init__(
-        self, client: "SQSClient", urls: QueueUrls, *, backoff: Backoff | None = None
-    ) -> None:
+    def __init__(self, client: "SQSClient", queue: str, *, backoff: Backoff | None = None) -> None:
         self._client = client
-        self._urls = urls
+        self._queue = queue
         self._backoff = backoff or Backoff()
+
+    @cached_property
+    def _urls(self) -> QueueUrls:
+        """Where the queues are, asked at first use."""
+        return find_queues(self._client, self._queue)
 
     def send(self, bodies: Sequence[str]) -> None:
         """Send messages in as few requests as the byte limits allow.

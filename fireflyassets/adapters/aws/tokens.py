@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 
-class DynamoTokens(TokenStore):
+class DynamoTokenStore(TokenStore):
     """Tokens shared by every process that reaches the table."""
 
     def __init__(self, client: "DynamoDBClient", *, prefix: str, clock: Clock) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from threading import Lock
 from typing import Final
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from fireflyassets.ports.objects import ObjectStore
 
@@ -22,7 +22,8 @@ class StoredObject:
 
 
 class MemoryObjects(ObjectStore):
-    """Objects of one process. Its URLs resolve nowhere: who plays a vendor calls `upload`."""
+    """Objects of one process. Its URLs resolve nowhere: who plays a vendor calls `upload` and
+    `download`."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -65,8 +66,29 @@ class MemoryObjects(ObjectStore):
         return f"{_BASE}{quote(key)}?method=PUT&type={quote(media_type)}&life={life_seconds}"
 
     def upload(self, url: str, content: bytes, *, media_type: str) -> None:
-        """Do what a vendor does with a URL of `write_url`."""
+        """Do what a vendor does with a URL of `write_url`.
+
+        Raises:
+            PermissionError: The URL is not for writing, or not for that media type.
+        """
+        allowed = parse_qs(urlsplit(url).query)
+        if allowed["method"] != ["PUT"] or allowed["type"] != [media_type]:
+            raise PermissionError(f"That URL does not allow to PUT {media_type}.")
         self.put(key_of(url), content, media_type=media_type)
+
+    def download(self, url: str) -> bytes:
+        """Do what a vendor does with a URL of `read_url`.
+
+        Raises:
+            PermissionError: The URL is not for reading.
+            FileNotFoundError: There is no object under its key.
+        """
+        if parse_qs(urlsplit(url).query)["method"] != ["GET"]:
+            raise PermissionError("That URL does not allow to GET.")
+        content = self.get(key_of(url))
+        if content is None:
+            raise FileNotFoundError(key_of(url))
+        return content
 
 
 def key_of(url: str) -> str:

@@ -1,0 +1,57 @@
+# Every target makes the environment it needs from the committed lock; nothing is installed by hand.
+# `make help` lists them.
+
+SHELL := /bin/sh
+BIN := .venv/bin
+STAMP := .venv/.synced
+# What the tests marked `full` need beside the lock, by Debian's names.
+DEBIAN_PACKAGES := redis-server
+
+.DEFAULT_GOAL := help
+.PHONY: help demo up test test-full check format bench-demo debian-packages
+
+help: ## List the targets.
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' \
+		| while IFS='|' read -r name text; do printf '%-12s %s\n' "$$name" "$$text"; done
+
+$(STAMP): uv.lock pyproject.toml .ci/bootstrap
+	@.ci/bootstrap
+
+demo: $(STAMP) ## Run the main job on this machine; exit 0 only if all of it worked.
+	@$(BIN)/fireflyassets demo
+
+up: $(STAMP) ## Start the local stack and keep it; Ctrl-C stops it.
+	@$(BIN)/fireflyassets up
+
+test: $(STAMP) ## Run all tests that need nothing but the lock, the fast ones first.
+	$(BIN)/pytest -q -m "not stack and not full"
+	$(BIN)/pytest -q -m "stack and not full"
+
+test-full: $(STAMP) debian-packages ## Run the tests of `make test`, and those that need Debian packages.
+	$(BIN)/pytest -q -m "not stack and not full"
+	$(BIN)/pytest -q -m "stack or full"
+
+check: $(STAMP) ## Lint, format, types, import contracts, spelling, lock.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/basedpyright
+	$(BIN)/lint-imports
+	$(BIN)/codespell
+	$$(command -v uv || echo .local/uv/bin/uv) lock --check --offline --quiet
+
+format: $(STAMP) ## Format the code and mend what can be mended by itself.
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench-demo: $(STAMP) ## Run the demo afresh and write its figures to out/bench/demo.json.
+	@$(BIN)/python benchmarks/demo.py
+
+debian-packages:
+	@missing=$$(for name in $(DEBIAN_PACKAGES); do \
+			dpkg-query -W -f='$${db:Status-Status}' "$$name" 2>/dev/null | grep -qx installed || echo "$$name"; \
+		done | tr '\n' ' '); \
+	[ -z "$$missing" ] && exit 0; \
+	command -v apt-get >/dev/null 2>&1 || { echo "The full tests need $$missing: install them, this is not a Debian machine." >&2; exit 1; }; \
+	if [ "$$(id -u)" = 0 ]; then root=; else root="sudo"; fi; \
+	$$root apt-get update -qq </dev/null && \
+	$$root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing </dev/null

@@ -1,0 +1,191 @@
+"""The main job, end to end: a brief in by both doors, all renditions out, sent twice, paid once.
+
+Belongs here: the course of the demo. Does not: starting the stack (``launching.py``), judging
+(``outcome.py``), telling (``report.py``).
+"""
+
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Final
+
+import httpx
+import psutil
+from botocore.exceptions import BotoCoreError
+
+from fireflyassets.core.errors import FactoryError, ServiceDown
+from fireflyassets.core.status import ENDED
+from fireflyassets.local import pictures, processes
+from fireflyassets.local.books import read_books
+from fireflyassets.local.customer import Customer, Doors, Job
+from fireflyassets.local.meter import PeakMeter
+from fireflyassets.local.outcome import Outcome
+from fireflyassets.local.pictures import Rendition
+from fireflyassets.local.sample import CAMPAIGN, CUSTOMER, Sample
+from fireflyassets.local.service import pause
+from fireflyassets.local.stack import Say, Stack
+
+DEADLINE: Final = timedelta(seconds=300)
+LOOK_EVERY_SECONDS: Final = 1.0
+
+
+class DemoFailed(FactoryError):
+    """The demo can't go on."""
+
+    remedy = "Read the logs in the state folder; `fireflyassets demo --fresh` begins anew."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What the demo works with."""
+
+    sample: Sample
+    output: Path
+    queue: str
+    paced_per_minute: Decimal
+
+
+def run(stack: Stack, plan: Plan, say: Say) -> Outcome:
+    """Send the brief, wait, take the renditions away, send it again, and return what was found.
+
+    Raises:
+        ServiceDown: A service died; the sentence names it.
+        DemoFailed: The factory refused the brief, or did not end all jobs in time.
+    """
+    doors = Doors(
+        api_url=stack.access.url("api"),
+        token=stack.access.tokens[CUSTOMER],
+        aws_url=stack.access.url("aws"),
+        queue=plan.queue,
+    )
+    try:
+        with Customer(doors, customer=CUSTOMER, campaign=CAMPAIGN) as customer:
+            return _Demo(stack, plan, say, customer).run()
+    except (httpx.HTTPError, BotoCoreError) as error:
+        stack.watch()  # Names the service, where one died.
+        raise ServiceDown(f"A service stopped answering ({type(error).__name__}).") from error
+
+
+class _Demo:
+    def __init__(self, stack: Stack, plan: Plan, say: Say, customer: Customer) -> None:
+        self._stack = stack
+        self._plan = plan
+        self._say = say
+        self._customer = customer
+        self._wanted = plan.sample.job_ids()
+
+    def run(self) -> Outcome:
+        twin = self._stack.access.url("twin")
+        with PeakMeter(self._memory) as meter:
+            before, books_before = self._customer.jobs(self._wanted), read_books(twin)
+            started = time.monotonic()
+            self._submit()
+            jobs = self._wait()
+            wall = timedelta(seconds=time.monotonic() - started)
+            renditions, books = self._download(jobs), read_books(twin)
+        repeated = self._send_again()
+        return Outcome(
+            sample=self._plan.sample,
+            before=before,
+            jobs=jobs,
+            repeated=repeated,
+            renditions=renditions,
+            books_before=books_before,
+            books=books,
+            books_repeated=read_books(twin),
+            wall=wall,
+            pss_bytes=meter.peak_bytes,
+            paced_per_minute=self._plan.paced_per_minute,
+        )
+
+    def _submit(self) -> None:
+        sample = self._plan.sample
+        answer = self._customer.post_csv(sample.csv())
+        if not answer.is_success:
+            raise DemoFailed(f"The API refused the brief ({answer.status_code}): {answer.text}")
+        self._customer.send(sample.by_queue)
+        self._say(
+            f"Sent {len(sample.by_api)} jobs to the API, {len(sample.by_queue)} to the queue."
+        )
+
+    def _wait(self) -> Mapping[str, Job]:
+        started = time.monotonic()
+        jobs: dict[str, Job] = {}
+        told = ""
+        while True:
+            self._stack.watch()
+            open_ones = [each for each in self._wanted if not _has_ended(jobs.get(each))]
+            jobs |= self._customer.jobs(open_ones)
+            elapsed = time.monotonic() - started
+            if (now := self._progress(jobs)) != told:
+                told = now
+                self._say(f"{elapsed:5.0f} s  {told}")
+            if all(_has_ended(jobs.get(each)) for each in self._wanted):
+                return jobs
+            if elapsed > DEADLINE.total_seconds():
+                raise DemoFailed(self._unfinished(jobs))
+            pause(LOOK_EVERY_SECONDS)
+
+    def _progress(self, jobs: Mapping[str, Job]) -> str:
+        counts = Counter(job.status.value for job in jobs.values())
+        counts["not seen yet"] = len(self._wanted) - len(jobs)
+        return ", ".join(f"{count} {status}" for status, count in sorted(counts.items()) if count)
+
+    def _unfinished(self, jobs: Mapping[str, Job]) -> str:
+        lines = [
+            f"    {request.key}: {_standing(jobs.get(job_id))}"
+            for job_id, request in self._wanted.items()
+            if not _has_ended(jobs.get(job_id))
+        ]
+        limit = DEADLINE.total_seconds()
+        return f"{len(lines)} jobs have not ended after {limit:.0f} s:\n" + "\n".join(lines)
+
+    def _download(self, jobs: Mapping[str, Job]) -> tuple[Rendition, ...]:
+        for job_id, job in jobs.items():
+            if job.status.value != "succeeded":
+                self._say(f"Job {self._wanted[job_id].key}: {_standing(job)}")
+        return tuple(
+            pictures.keep(
+                self._customer.output(job_id, aspect),
+                job_id=job_id,
+                aspect=aspect,
+                name=request.key,
+                folder=self._plan.output,
+            )
+            for job_id, request in self._wanted.items()
+            if jobs[job_id].status.value == "succeeded"
+            for aspect in request.aspects
+        )
+
+    def _send_again(self) -> Mapping[str, Job]:
+        """Send the whole brief again and return the jobs once the queue is empty.
+
+        A job that would be paid again shows at once: intake writes its row before it answers.
+        """
+        self._submit()
+        deadline = time.monotonic() + DEADLINE.total_seconds()
+        while self._customer.waiting_messages():
+            self._stack.watch()
+            if time.monotonic() > deadline:
+                raise DemoFailed("The queue was not read to its end.")
+            pause(LOOK_EVERY_SECONDS)
+        return self._customer.jobs(self._wanted)
+
+    def _memory(self) -> int:
+        return processes.memory_bytes(
+            [psutil.Process(), *processes.of_stack(self._stack.folder.root)]
+        )
+
+
+def _has_ended(job: Job | None) -> bool:
+    return job is not None and job.status in ENDED
+
+
+def _standing(job: Job | None) -> str:
+    if job is None:
+        return "never seen in the ledger"
+    return f"{job.status.value}{f', {job.reason}' if job.reason else ''}"

@@ -1,0 +1,87 @@
+"""The environment of the stack's processes, composed once.
+
+Belongs here: which variables a child gets, and which of the person's own it must not get.
+Does not: reading the environment of this process (``commands.py`` hands it in).
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from fireflyassets.local.access import HOST, Access
+from fireflyassets.local.folder import StateFolder
+from fireflyassets.local.processes import MARK
+
+REGION: Final = "us-east-1"
+DUMMY: Final = "local"
+"""The embedded AWS takes any key; a real one must never get there."""
+
+CODE_SERVER_PORT: Final = "FIREFLYASSETS_CODE_SERVER_PORT"
+"""Read by ``workspace.yaml``."""
+
+_DROPPED: Final = ("AWS_", "DAGSTER_")
+_DROPPED_ENDINGS: Final = ("_PROXY",)
+
+
+def compose(
+    base: Mapping[str, str],
+    *,
+    folder: StateFolder,
+    access: Access,
+    project: Path,
+    secrets: Mapping[str, str],
+    temporary: Path,
+) -> dict[str, str]:
+    """Return the environment of every child.
+
+    *base* is this process's own. Paths, locale and `FIREFLYASSETS_*` settings pass; AWS profiles,
+    other Dagster instances and proxies do not: all that the stack talks to is on loopback.
+    """
+    kept = {name: value for name, value in base.items() if not _is_dropped(name)}
+    return {
+        **kept,
+        **_aws(access),
+        **_factory(access, project),
+        **secrets,
+        MARK: str(folder.root),
+        CODE_SERVER_PORT: str(access.ports["code"]),
+        "DAGSTER_HOME": str(folder.dagster_home),
+        "TMPDIR": str(temporary),
+        "PYTHONUNBUFFERED": "1",
+        "NO_PROXY": HOST,
+    }
+
+
+def _is_dropped(name: str) -> bool:
+    upper = name.upper()
+    return upper.startswith(_DROPPED) or upper.endswith(_DROPPED_ENDINGS)
+
+
+def _aws(access: Access) -> dict[str, str]:
+    return {
+        "AWS_ENDPOINT_URL": access.url("aws"),
+        "AWS_ACCESS_KEY_ID": DUMMY,
+        "AWS_SECRET_ACCESS_KEY": DUMMY,
+        "AWS_REGION": REGION,
+        "AWS_DEFAULT_REGION": REGION,
+        "AWS_CONFIG_FILE": os.devnull,
+        "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }
+
+
+def _factory(access: Access, project: Path) -> dict[str, str]:
+    adobe = access.url("twin")
+    return {
+        "FIREFLYASSETS_PROJECT": str(project),
+        "FIREFLYASSETS_IMS_URL": adobe,
+        "FIREFLYASSETS_FIREFLY_URL": adobe,
+        "FIREFLYASSETS_PHOTOSHOP_URL": adobe,
+        "FIREFLYASSETS_ADOBE_HOSTS": json.dumps([adobe.removeprefix("http://")]),
+        "FIREFLYASSETS_API_URL": access.url("api"),
+        "FIREFLYASSETS_API_TOKENS": json.dumps(
+            {token: customer for customer, token in access.tokens.items()}
+        ),
+    }

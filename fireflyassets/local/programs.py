@@ -1,0 +1,168 @@
+"""What `fireflyassets up` and `fireflyassets demo` do.
+
+Belongs here: from arguments to a running stack, what the person is told, and the exit code.
+Does not: the parts themselves. This is the composition root of the launcher's process.
+"""
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from fireflyassets.core.errors import FactoryError, UnusableConfiguration
+from fireflyassets.local import demo as course
+from fireflyassets.local import report, sample
+from fireflyassets.local.access import LISTENERS
+from fireflyassets.local.commands import STATE
+from fireflyassets.local.launching import Options, launched
+from fireflyassets.local.outcome import Outcome, broken_promises
+from fireflyassets.local.service import pause
+from fireflyassets.local.simulated import Simulated, simulate
+from fireflyassets.local.stack import Interrupted, Stack, interruptible
+from fireflyassets.settings import Settings
+
+WATCH_EVERY_SECONDS: Final = 0.5
+LAST_PORT: Final = 65_535
+
+
+def up(arguments: argparse.Namespace) -> int:
+    """Start the stack, say where it is, and keep it until a signal."""
+    return _told(lambda: _up(arguments))
+
+
+def demo(arguments: argparse.Namespace) -> int:
+    """Run the demo and stop the stack; 0 only if every promise was kept."""
+    return _told(lambda: _demo(arguments))
+
+
+def _up(arguments: argparse.Namespace) -> int:
+    project = _project(arguments)
+    options = _options(arguments, project, simulate(project), state=_state(arguments, project))
+    try:
+        with interruptible(), launched(options, say) as stack:
+            say(_welcome(stack))
+            while True:
+                stack.watch()
+                pause(WATCH_EVERY_SECONDS)
+    except Interrupted:
+        say(f"Stopped; the state is kept in {options.state}.")
+        return 0
+
+
+def _demo(arguments: argparse.Namespace) -> int:
+    project = _project(arguments)
+    brief = sample.load(project)
+    simulated = simulate(project)
+    output: Path = project / arguments.output
+    plan = course.Plan(
+        sample=brief,
+        output=output,
+        queue=Settings().queue,
+        paced_per_minute=simulated.paced_per_minute[f"{sample.CUSTOMER}/{sample.CAMPAIGN}"],
+    )
+    for name in ("renditions", "thumbnails"):
+        shutil.rmtree(output / name, ignore_errors=True)
+    with interruptible(), _state_folder(arguments, project) as state:
+        say("Starting the local stack.")
+        with launched(_options(arguments, project, simulated, state=state), say) as stack:
+            outcome = course.run(stack, plan, say)
+        return _tell(outcome, output)
+
+
+def _tell(outcome: Outcome, output: Path) -> int:
+    broken = broken_promises(outcome)
+    report.write_summary(output / "summary.json", outcome, broken)
+    report.write_contact_sheet(output / "index.html", outcome)
+    say(report.text(report.table(outcome)))
+    if not outcome.worked_on:
+        say("Nothing was paid: the ledger knew all jobs from an earlier demo.")
+    elif not outcome.paid_again:
+        say("The same brief, sent a second time, cost nothing.")
+    say(f"Pictures: {output / 'index.html'}")
+    for sentence in broken:
+        print(f"Not as promised: {sentence}", file=sys.stderr, flush=True)
+    return 1 if broken else 0
+
+
+def say(sentence: str) -> None:
+    """Tell the person at once, even through a pipe."""
+    print(sentence, flush=True)
+
+
+def _told(program: Callable[[], int]) -> int:
+    try:
+        return program()
+    except FactoryError as error:
+        print(error, file=sys.stderr, flush=True)
+        return 1
+
+
+def _welcome(stack: Stack) -> str:
+    url = stack.access.url
+    return "\n".join(
+        [
+            "The local stack is up; Ctrl-C stops it.",
+            f"  Dagster    {url('dagster')}",
+            f"  API docs   {url('api')}/docs",
+            f"  Twin       {url('twin')}/_twin/summary",
+            f"  AWS        {url('aws')} (set AWS_ENDPOINT_URL to it)",
+            f"  Tokens     {stack.folder.tokens}/<customer>",
+            f"  Logs       {stack.folder.logs}",
+        ]
+    )
+
+
+def _options(
+    arguments: argparse.Namespace, project: Path, simulated: Simulated, *, state: Path
+) -> Options:
+    return Options(
+        project=project,
+        state=state,
+        base=_environment(),
+        ports=_ports(arguments.port),
+        twin_options=simulated.twin_options,
+        secrets=simulated.secrets,
+    )
+
+
+def _environment() -> Mapping[str, str]:
+    return dict(os.environ)  # noqa: TID251 - children inherit paths and locale from this process.
+
+
+def _project(arguments: argparse.Namespace) -> Path:
+    return Path(arguments.project or Settings().project).resolve()
+
+
+def _state(arguments: argparse.Namespace, project: Path) -> Path:
+    return Path(arguments.state) if arguments.state else project / STATE
+
+
+@contextmanager
+def _state_folder(arguments: argparse.Namespace, project: Path) -> Generator[Path]:
+    if not arguments.fresh:
+        yield _state(arguments, project)
+        return
+    path = Path(tempfile.mkdtemp(prefix="fireflyassets-"))
+    try:
+        yield path
+    except BaseException:
+        say(f"The logs are kept in {path / 'logs'}.")
+        raise
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def _ports(asked: Sequence[str]) -> dict[str, int]:
+    ports: dict[str, int] = {}
+    for each in asked:
+        name, _, number = each.partition("=")
+        if name not in LISTENERS or not number.isdecimal() or not 0 < int(number) <= LAST_PORT:
+            raise UnusableConfiguration(
+                f"--port {each} is not NAME=PORT with a name of {', '.join(LISTENERS)}."
+            )
+        ports[name] = int(number)
+    return ports

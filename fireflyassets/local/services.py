@@ -1,0 +1,173 @@
+"""What the stack consists of: each service's command, and how one sees that it is up.
+
+Belongs here: commands, readiness, phases. Does not: starting and watching (``stack.py``).
+"""
+
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+from fireflyassets.local import readiness
+from fireflyassets.local.access import HOST, Access
+from fireflyassets.local.folder import StateFolder
+from fireflyassets.local.service import Service
+from fireflyassets.local.stack import Phase, Task, run_to_its_end
+
+CODE_SERVER_RESTARTS: Final = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Composition:
+    """What the services are made from."""
+
+    folder: StateFolder
+    access: Access
+    environment: Mapping[str, str]
+    project: Path
+    module: str
+    """Dagster code location."""
+    twin_options: tuple[str, ...] = ()
+
+
+def phases(composition: Composition) -> tuple[Phase, ...]:
+    """Return the services in start order; they stop in the reverse one."""
+    make = _Maker(composition)
+    return (
+        (make.aws(), make.twin(), Task("migration", make.migrate)),
+        (Task("provisioning", make.provision),),
+        (make.api(), make.code()),
+        (make.webserver(), make.daemon()),
+    )
+
+
+class _Maker:
+    def __init__(self, composition: Composition) -> None:
+        self._made_of = composition
+        self._ports = composition.access.ports
+
+    def aws(self) -> Service:
+        folder = self._made_of.folder.aws
+        return self._service(
+            "aws",
+            (_script("ministack"),),
+            readiness.answers(f"{self._url('aws')}/_ministack/health"),
+            # Saving seconds' worth of state is part of its stop.
+            stop_within=timedelta(seconds=60),
+            more={
+                "GATEWAY_PORT": str(self._ports["aws"]),
+                "BIND_HOST": HOST,  # Its default is every interface.
+                "LOG_LEVEL": "WARNING",
+                "PERSIST_STATE": "1",
+                "STATE_DIR": str(folder / "state"),
+                "S3_PERSIST": "1",
+                "S3_DATA_DIR": str(folder / "s3"),
+            },
+        )
+
+    def twin(self) -> Service:
+        return self._service(
+            "twin",
+            (
+                *_python("fireflyassets.twin"),
+                *("--host", HOST, "--port", str(self._ports["twin"])),
+                *("--state", str(self._made_of.folder.twin / "journal.jsonl")),
+                *self._made_of.twin_options,
+            ),
+            readiness.answers(f"{self._url('twin')}/_twin/health"),
+        )
+
+    def api(self) -> Service:
+        return self._service(
+            "api",
+            (*_python("fireflyassets.api"), "--host", HOST, "--port", str(self._ports["api"])),
+            readiness.answers(f"{self._url('api')}/openapi.json"),
+        )
+
+    def code(self) -> Service:
+        port = self._ports["code"]
+        return self._service(
+            "code",
+            (
+                *(_script("dagster"), "api", "grpc", "-h", HOST, "-p", str(port)),
+                *("-m", self._made_of.module),
+            ),
+            readiness.accepts(port),
+            restarts=CODE_SERVER_RESTARTS,
+            # Run workers are its children, and give their jobs back when they are asked to end.
+            whole_group=True,
+        )
+
+    def webserver(self) -> Service:
+        url = self._url("dagster")
+        return self._service(
+            "dagster",
+            (
+                *(_script("dagster-webserver"), "-h", HOST, "-p", str(self._ports["dagster"])),
+                *("-w", str(self._made_of.project / "workspace.yaml")),
+            ),
+            readiness.has_loaded(url),
+        )
+
+    def daemon(self) -> Service:
+        url = self._url("dagster")
+        return self._service(
+            "daemon",
+            (
+                *(_script("dagster-daemon"), "run"),
+                *("-w", str(self._made_of.project / "workspace.yaml")),
+            ),
+            readiness.daemons_beat(url),
+        )
+
+    def migrate(self) -> None:
+        """Write the instance's configuration and open its databases, alone.
+
+        Two processes that open a fresh home together damage it: both migrate it.
+        """
+        home = self._made_of.folder.dagster_home
+        shutil.copyfile(self._made_of.project / "dagster.yaml", home / "dagster.yaml")
+        name = "migration"
+        run_to_its_end(name, self._service(name, (_script("dagster"), "instance", "migrate")))
+
+    def provision(self) -> None:
+        """Make tables, queues and the bucket once the embedded AWS answers."""
+        name = "provisioning"
+        run_to_its_end(name, self._service(name, _python("fireflyassets.local.provisioning")))
+
+    def _url(self, name: str) -> str:
+        return self._made_of.access.url(name)
+
+    def _service(
+        self,
+        name: str,
+        command: tuple[str, ...],
+        ready: Callable[[], bool] = lambda: True,
+        *,
+        stop_within: timedelta = timedelta(seconds=30),
+        restarts: int = 0,
+        whole_group: bool = False,
+        more: Mapping[str, str] | None = None,
+    ) -> Service:
+        return Service(
+            name=name,
+            command=command,
+            environment={**self._made_of.environment, **(more or {})},
+            cwd=self._made_of.folder.root,
+            log=self._made_of.folder.logs / f"{name}.log",
+            ready=ready,
+            stop_within=stop_within,
+            restarts=restarts,
+            whole_group=whole_group,
+        )
+
+
+def _python(module: str) -> tuple[str, ...]:
+    return (sys.executable, "-m", module)
+
+
+def _script(name: str) -> str:
+    return str(Path(sys.executable).with_name(name))

@@ -1,0 +1,1 @@
+"""Tests of the asset factory; the folders mirror the package."""

@@ -1,0 +1,1 @@
+"""Tests of the Adobe clients: payloads over a scripted transport, bytes over loopback sockets."""

@@ -1,0 +1,1 @@
+"""What each port promises, run against every implementation."""

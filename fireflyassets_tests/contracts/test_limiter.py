@@ -1,0 +1,237 @@
+"""What every limiter promises, whatever keeps its items.
+
+Here: the port's promises, run over memory, DynamoDB and Redis. Not here: how a store spells its
+writes, waiting, and what only shows under many interleavings (`fireflyassets_tests/limiter`).
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+
+from fireflyassets.limiter.port import (
+    Limits,
+    PaceReason,
+    Parked,
+    ParkReason,
+    Ticket,
+    UnknownItem,
+    Window,
+)
+from fireflyassets_tests.limiter.worlds import NOON, World, granted, per_minute, seconds
+
+MIDNIGHT = datetime(2026, 3, 10, tzinfo=UTC)
+
+
+def test_first_ticket_is_due_at_once(world: World) -> None:
+    """A new item makes nobody wait."""
+    limiter = world.limiter(per_minute(60))
+
+    assert granted(limiter, world.item).due_at == (NOON,)
+
+
+def test_tickets_are_spaced_by_the_paced_interval(world: World) -> None:
+    """60 a minute less 20 % headroom is one call each 1.25 s, in the order of asking."""
+    limiter = world.limiter(per_minute(60))
+
+    block = granted(limiter, world.item, 3)
+    after = granted(limiter, world.item)
+
+    assert (block.first, block.count, block.due_at) == (0, 3, seconds(0, 1.25, 2.5))
+    assert (after.first, after.due_at) == (3, seconds(3.75))
+    assert block.tickets[1] == Ticket(world.item, 1, NOON + timedelta(seconds=1.25))
+
+
+def test_the_slowest_window_decides(world: World) -> None:
+    """16 calls in 3 s bind before 600 a minute, and one a second before both."""
+    limits = Limits(
+        600,
+        source="test",
+        as_of=date(2026, 3, 1),
+        per_second=1,
+        windows=(Window(16, timedelta(seconds=3)),),
+    )
+    limiter = world.limiter(limits)
+
+    assert granted(limiter, world.item, 2).due_at == seconds(0, 1.25)
+
+
+def test_processes_share_one_line(world: World) -> None:
+    """Tickets of two processes are consecutive, whoever asks with however old a picture."""
+    one, two = world.limiter(per_minute(60)), world.limiter(per_minute(60))
+
+    numbers = [granted(who, world.item).first for who in (one, two, two, one, one, two)]
+
+    assert numbers == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_process_that_never_registered_finds_the_item(world: World) -> None:
+    """What one process registered, another can use and show."""
+    world.limiter(per_minute(60))
+
+    assert granted(world.limiter(), world.item).first == 0
+
+
+def test_an_unknown_item_is_refused(world: World) -> None:
+    """An item without limits has no pace to keep."""
+    with pytest.raises(UnknownItem, match="Register the item"):
+        world.limiter().reserve(world.item, 1)
+
+
+def test_an_empty_reservation_is_a_bug(world: World) -> None:
+    """Nobody takes zero tickets."""
+    limiter = world.limiter(per_minute(60))
+    with pytest.raises(ValueError, match="at least one"):
+        limiter.reserve(world.item, 0)
+
+
+@pytest.mark.parametrize("rate", [4, 60, 6000])
+def test_idle_time_buys_no_burst(world: World, rate: int) -> None:
+    """After an hour of rest calls are spaced as ever, and the first waits a second at most."""
+    limiter = world.limiter(per_minute(rate))
+    granted(limiter, world.item)
+    world.clock.advance(3600.5)
+
+    first, second = granted(limiter, world.item, 2).due_at
+
+    assert timedelta(0) <= first - world.clock.at <= timedelta(seconds=1)
+    assert second - first == timedelta(seconds=75 / rate)
+
+
+def test_a_late_asker_gets_no_passed_ticket(world: World) -> None:
+    """A ticket handed out is due now or later, even from an old picture of a busy line."""
+    limiter = world.limiter(per_minute(600))
+    granted(limiter, world.item, 5)
+    world.clock.advance(10.01)
+
+    assert granted(limiter, world.item).due_at[0] >= world.clock.at
+
+
+def test_nothing_is_taken_more_than_five_minutes_ahead(world: World) -> None:
+    """At 4 a minute the seventeenth waiting call is parked, and parking spends nothing."""
+    limiter = world.limiter(per_minute(4))
+    taken = [granted(limiter, world.item) for _ in range(17)]
+    before = limiter.state(world.item)
+
+    answer = limiter.reserve(world.item, 1)
+
+    assert taken[-1].due_at == seconds(300)
+    until = NOON + timedelta(seconds=318.75)
+    assert answer == Parked(until, ParkReason.TOO_FAR_AHEAD)
+    assert limiter.state(world.item) == before
+
+
+def test_a_stale_process_cannot_pass_the_bound(world: World) -> None:
+    """The bound is part of the write: a picture from before the rush does not help."""
+    stale = world.limiter(per_minute(4))
+    granted(stale, world.item)
+    busy = world.limiter(per_minute(4))
+    for _ in range(16):
+        granted(busy, world.item)
+
+    assert isinstance(stale.reserve(world.item, 1), Parked)
+
+
+def test_a_parked_job_finds_a_ticket_when_it_returns(world: World) -> None:
+    """At the promised time the line has moved on, even for one that comes a little late."""
+    limiter = world.limiter(per_minute(4))
+    for _ in range(17):
+        granted(limiter, world.item)
+    answer = limiter.reserve(world.item, 1)
+    assert isinstance(answer, Parked)
+    world.clock.at = answer.until + timedelta(seconds=7)
+
+    assert granted(limiter, world.item).due_at == (world.clock.at,)
+
+
+def test_open_blocks_stay_within_four_minutes(world: World) -> None:
+    """A long block is cut at 240 s, and one ticket is always left."""
+    limiter = world.limiter(per_minute(60))
+
+    assert granted(limiter, world.item, 500).count == 193
+    assert granted(limiter, world.item, 500).count == 1
+
+
+def test_the_day_quota_parks_until_midnight(world: World) -> None:
+    """A used up day parks until the next one in UTC, which counts from zero."""
+    limiter = world.limiter(per_minute(60, per_day=3))
+    assert granted(limiter, world.item, 5).count == 3
+
+    assert limiter.reserve(world.item, 1) == Parked(MIDNIGHT, ParkReason.DAY_QUOTA)
+    assert limiter.state(world.item).used_today == 3
+    world.clock.at = MIDNIGHT
+    assert limiter.state(world.item).used_today == 0
+    assert granted(limiter, world.item, 2).count == 2
+    assert limiter.state(world.item).used_today == 2
+
+
+def test_a_stale_process_cannot_pass_the_day_quota(world: World) -> None:
+    """The quota is part of the write too."""
+    stale = world.limiter(per_minute(60, per_day=3))
+    granted(stale, world.item)
+    granted(world.limiter(), world.item, 2)
+
+    assert stale.reserve(world.item, 1) == Parked(MIDNIGHT, ParkReason.DAY_QUOTA)
+
+
+def test_a_ticket_counts_for_the_day_it_is_due_on(world: World) -> None:
+    """What is asked for before midnight and due after it leaves the old day's count alone."""
+    limiter = world.limiter(per_minute(4, per_day=100))
+    world.clock.at = MIDNIGHT - timedelta(seconds=20)
+
+    taken = [granted(limiter, world.item) for _ in range(3)]
+
+    assert [ticket.due_at[0] >= MIDNIGHT for ticket in taken] == [False, False, True]
+    world.clock.at = MIDNIGHT + timedelta(seconds=1)
+    assert limiter.state(world.item).used_today == 1
+
+
+def test_newer_limits_replace_older_ones(world: World) -> None:
+    """A raised contract holds for every process, and an old file cannot undo it."""
+    one = world.limiter(per_minute(60))
+    world.limiter(per_minute(120, per_day=9, as_of=date(2026, 4, 1)))
+    world.limiter(per_minute(60, as_of=date(2026, 3, 31)))
+
+    first, second = granted(one, world.item, 2).due_at
+
+    assert second - first == timedelta(seconds=0.625)
+    state = one.state(world.item)
+    assert (state.nominal_per_minute, state.day_limit) == (96, 9)
+
+
+def test_new_limits_keep_a_lowered_share(world: World) -> None:
+    """Changing the contract is no reason to forget that the service refuses calls."""
+    limiter = world.limiter(per_minute(60))
+    limiter.pause(world.item, timedelta(seconds=1))
+    limiter.register(world.item, per_minute(120, as_of=date(2026, 4, 1)))
+
+    assert limiter.state(world.item).rate_per_minute == pytest.approx(96 * 0.85, rel=1e-5)
+
+
+def test_state_says_what_people_ask(world: World) -> None:
+    """Rate, reason, since when, used today, what is next and what is outstanding."""
+    limiter = world.limiter(per_minute(60, per_day=9000))
+    granted(limiter, world.item, 4)
+    world.clock.advance(2)
+
+    state = limiter.state(world.item)
+
+    assert (state.item, state.rate_per_minute, state.nominal_per_minute) == (world.item, 48, 48)
+    assert (state.reason, state.since) == (PaceReason.CONTRACT, NOON)
+    assert (state.used_today, state.day_limit) == (4, 9000)
+    assert (state.next_ticket, state.next_due_at) == (4, NOON + timedelta(seconds=5))
+    assert (state.outstanding, state.blocked_until) == (2, None)
+
+
+def test_threads_never_share_a_ticket(world: World) -> None:
+    """Eight threads over two limiters take 160 tickets, each once and none left out."""
+    limiters = [world.limiter(per_minute(600)), world.limiter(per_minute(600))]
+
+    def take(worker: int) -> list[int]:
+        blocks = [granted(limiters[worker % 2], world.item, 2) for _ in range(10)]
+        return [ticket.number for block in blocks for ticket in block.tickets]
+
+    with ThreadPoolExecutor(8) as pool:
+        numbers = [number for taken in pool.map(take, range(8)) for number in taken]
+
+    assert sorted(numbers) == list(range(160))

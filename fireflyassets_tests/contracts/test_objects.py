@@ -1,0 +1,86 @@
+"""What every object store promises, whatever keeps its bytes.
+
+Here: whole objects, tags, and URLs as a vendor uses them. Not here: how S3 signs
+(`fireflyassets_tests/adapters/aws/test_objects`).
+"""
+
+from datetime import timedelta
+
+import pytest
+
+from fireflyassets_tests.contracts.stores import ObjectWorld
+
+KEY = "acme/spring/job-1/1080x1080/hero é+ &.jpg"
+TAGS = {"customer": "acme", "generated-by": "firefly-v3-base", "note": "a b+c/d=e:f@g.-"}
+JPEG = "image/jpeg"
+LIFE = timedelta(minutes=5)
+
+
+def test_object_reads_back_with_its_tags(object_world: ObjectWorld) -> None:
+    """Bytes and the whole tag set come back as they were written."""
+    content = bytes(range(256)) * 300
+
+    object_world.store.put(KEY, content, media_type=JPEG, tags=TAGS)
+
+    assert object_world.store.get(KEY) == content
+    assert object_world.store.exists(KEY)
+    assert object_world.store.tags(KEY) == TAGS
+
+
+def test_absent_object_is_none(object_world: ObjectWorld) -> None:
+    assert object_world.store.get("no/such/key") is None
+    assert not object_world.store.exists("no/such/key")
+    assert object_world.store.tags("no/such/key") is None
+
+
+def test_empty_object_is_there(object_world: ObjectWorld) -> None:
+    object_world.store.put(KEY, b"", media_type=JPEG)
+
+    assert object_world.store.get(KEY) == b""
+    assert object_world.store.exists(KEY)
+
+
+def test_put_replaces_bytes_and_the_whole_tag_set(object_world: ObjectWorld) -> None:
+    """Nothing of an overwritten object is left, its tags included."""
+    object_world.store.put(KEY, b"old", media_type=JPEG, tags=TAGS)
+    object_world.store.put(KEY, b"new", media_type=JPEG, tags={"customer": "other"})
+    assert object_world.store.tags(KEY) == {"customer": "other"}
+
+    object_world.store.put(KEY, b"bare", media_type=JPEG)
+
+    assert object_world.store.get(KEY) == b"bare"
+    assert object_world.store.tags(KEY) == {}
+
+
+def test_vendor_reads_by_a_url(object_world: ObjectWorld) -> None:
+    object_world.store.put(KEY, b"template", media_type=JPEG)
+
+    assert object_world.download(object_world.store.read_url(KEY, life=LIFE)) == b"template"
+
+
+def test_vendor_writes_by_a_url(object_world: ObjectWorld) -> None:
+    url = object_world.store.write_url(KEY, media_type=JPEG, life=LIFE)
+
+    object_world.upload(url, b"made", JPEG)
+
+    assert object_world.store.get(KEY) == b"made"
+
+
+def test_url_to_read_does_not_write(object_world: ObjectWorld) -> None:
+    """A vendor that was let read can't change anything."""
+    object_world.store.put(KEY, b"ours", media_type=JPEG)
+    url = object_world.store.read_url(KEY, life=LIFE)
+
+    with pytest.raises(PermissionError):
+        object_world.upload(url, b"theirs", JPEG)
+
+    assert object_world.store.get(KEY) == b"ours"
+
+
+def test_url_to_write_takes_only_its_media_type(object_world: ObjectWorld) -> None:
+    url = object_world.store.write_url(KEY, media_type=JPEG, life=LIFE)
+
+    with pytest.raises(PermissionError):
+        object_world.upload(url, b"<html>", "text/html")
+
+    assert not object_world.store.exists(KEY)

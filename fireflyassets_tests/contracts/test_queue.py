@@ -1,0 +1,108 @@
+"""What every job queue promises, whatever keeps its messages.
+
+Here: sending, receiving, deleting and dead letters. Not here: batches and retries of SQS
+(`fireflyassets_tests/adapters/aws/test_queue`).
+"""
+
+from datetime import timedelta
+
+from fireflyassets.ports.queue import JobQueue, Message
+from fireflyassets_tests.contracts.stores import QueueWorlds
+
+PATIENT = timedelta(minutes=1)
+"""Longer than any test: what was received stays hidden."""
+AT_ONCE = timedelta(0)
+"""What was received and not deleted comes back at once."""
+
+
+def test_all_messages_arrive(queue_worlds: QueueWorlds) -> None:
+    """More messages than one request holds arrive, once each while they are hidden."""
+    world = queue_worlds(PATIENT)
+    bodies = [f"job {n} é" for n in range(37)]
+
+    world.queue.send(bodies)
+
+    received = _drained(world.queue, 37)
+    assert sorted(message.body for message in received) == sorted(bodies)
+    assert len({message.receipt for message in received}) == 37
+    assert {message.receives for message in received} == {1}
+    assert world.queue.receive(most=10) == []
+
+
+def test_no_more_than_asked_for_are_received(queue_worlds: QueueWorlds) -> None:
+    world = queue_worlds(PATIENT)
+    world.queue.send([str(n) for n in range(30)])
+
+    assert len(world.queue.receive(most=13)) == 13
+    assert world.queue.receive(most=0) == []
+
+
+def test_nothing_is_sent_and_deleted_without_a_fuss(queue_worlds: QueueWorlds) -> None:
+    world = queue_worlds(PATIENT)
+
+    world.queue.send([])
+    world.queue.delete([])
+
+    assert world.queue.receive(most=10) == []
+
+
+def test_message_that_is_not_deleted_comes_back(queue_worlds: QueueWorlds) -> None:
+    """A reader that dies loses nothing, and the next one sees that it is not the first."""
+    world = queue_worlds(AT_ONCE)
+    world.queue.send(["one"])
+
+    first, second = _next(world.queue), _next(world.queue)
+
+    assert (first.body, first.receives) == ("one", 1)
+    assert (second.body, second.receives) == ("one", 2)
+
+
+def test_deleted_message_does_not_come_back(queue_worlds: QueueWorlds) -> None:
+    """Many are deleted at once; deleting them again is fine."""
+    world = queue_worlds(AT_ONCE)
+    world.queue.send([str(n) for n in range(25)])
+    gone: list[Message] = []
+    while batch := world.queue.receive(most=1):
+        world.queue.delete(batch)
+        gone += batch
+
+    world.queue.delete(gone)
+
+    assert len(gone) == 25
+    assert world.queue.receive(most=10) == []
+    assert world.dead() == []
+
+
+def test_message_received_too_often_is_a_dead_letter(queue_worlds: QueueWorlds) -> None:
+    """The fourth reader does not get what three could not work with."""
+    world = queue_worlds(AT_ONCE)
+    world.queue.send(["poison"])
+
+    receives = [_next(world.queue).receives for _ in range(3)]
+
+    assert receives == [1, 2, 3]
+    assert world.queue.receive(most=1) == []
+    assert world.dead() == [("poison", None)]
+
+
+def test_quarantined_message_is_a_dead_letter_with_its_reason(queue_worlds: QueueWorlds) -> None:
+    """What can't be read leaves the queue at once and says why."""
+    world = queue_worlds(AT_ONCE)
+    world.queue.send(["{not json"])
+
+    world.queue.quarantine(_next(world.queue), reason="Body is not JSON: é.")
+
+    assert world.queue.receive(most=1) == []
+    assert world.dead() == [("{not json", "Body is not JSON: é.")]
+
+
+def _next(queue: JobQueue) -> Message:
+    (message,) = queue.receive(most=1)
+    return message
+
+
+def _drained(queue: JobQueue, count: int) -> list[Message]:
+    received: list[Message] = []
+    while len(received) < count and (batch := queue.receive(most=count)):
+        received += batch
+    return received

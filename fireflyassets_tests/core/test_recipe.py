@@ -1,0 +1,81 @@
+"""Recipes and campaign shapes. Here: what the shapes accept and refuse. Not here: running them."""
+
+import pytest
+from pydantic import ValidationError
+
+from fireflyassets.core.recipe import Recipe
+from fireflyassets_tests.front_door import config
+
+ART = {"name": "art", "kind": "generate"}
+LAYOUT = {
+    "name": "layout",
+    "kind": "compose",
+    "inputs": {"Hero": "art.picture", "Headline": "job.headline"},
+}
+
+
+def test_the_three_common_shapes_are_accepted() -> None:
+    """Generate and compose, generate only, compose only."""
+    texts_only = {**LAYOUT, "inputs": {"Headline": "job.headline"}}
+
+    for steps in ([ART, LAYOUT], [ART], [texts_only]):
+        assert len(Recipe.model_validate({"steps": steps}).steps) == len(steps)
+
+
+def test_layers_are_told_apart_by_their_source() -> None:
+    """Pictures go into smart objects, texts of the job into text layers."""
+    recipe = Recipe.model_validate({"steps": [ART, LAYOUT]})
+
+    assert recipe.compositions()[0].picture_layers() == {"Hero": "art"}
+    assert recipe.compositions()[0].text_layers() == {"Headline": "headline"}
+    assert [step.name for step in recipe.generates()] == ["art"]
+
+
+@pytest.mark.parametrize(
+    ("steps", "told"),
+    [
+        ([], "at least 1"),
+        ([ART] * 26, "at most 25"),
+        ([ART, ART], "two steps are named"),
+        ([ART, LAYOUT, {**LAYOUT, "name": "again"}], "only one compose step"),
+        ([LAYOUT, ART], "earlier step"),
+        ([ART, {**LAYOUT, "inputs": {"Hero": "art"}}], "neither job.<text> nor"),
+        ([ART, {**LAYOUT, "inputs": {"Hero": "job.price"}}], "neither job.<text> nor"),
+        ([ART, {**LAYOUT, "inputs": {}}], "at least 1"),
+        ([{**ART, "prompt": "job.colour"}], "prompt must be"),
+        ([{**ART, "model": "image4"}], "image4_standard"),
+        ([{**ART, "size": "0x100"}], "pattern"),
+        ([{**ART, "name": "Art"}], "pattern"),
+        ([{**ART, "retry": 6}], "less than or equal to 5"),
+        ([{**ART, "seed": 7}], "not permitted"),
+        ([{"name": "art", "kind": "paint"}], "'generate', 'compose'"),
+    ],
+)
+def test_broken_recipes_are_refused_with_what_is_wrong(steps: list[object], told: str) -> None:
+    """A recipe that could fail only when it runs is refused when it is read."""
+    with pytest.raises(ValidationError, match=told):
+        Recipe.model_validate({"steps": steps})
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"templates": {}}, "no PSD for"),
+        ({"customer": "Acme"}, "pattern"),
+        ({"campaign": "a_b"}, "pattern"),
+        ({"locales": ()}, "at least 1"),
+        ({"locales": ("english",)}, "pattern"),
+        ({"aspects": ()}, "at least 1"),
+        ({"aspects": ("wide",)}, "pattern"),
+        ({"headline_limit": 0}, "greater than or equal to 1"),
+        ({"cost_tolerance": "NaN"}, "finite"),
+        ({"colour": "red"}, "not permitted"),
+        ({"recipe": {"steps": [ART]}}, "the one aspect is its size"),
+    ],
+)
+def test_broken_campaigns_are_refused_with_what_is_wrong(
+    changes: dict[str, object], told: str
+) -> None:
+    """As for recipes: the file says it before a job does."""
+    with pytest.raises(ValidationError, match=told):
+        config(**changes)

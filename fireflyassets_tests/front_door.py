@@ -1,0 +1,148 @@
+"""A front door in memory: one customer's campaign, a clock that jumps, and ports to look into.
+
+Belongs here: what the tests of intake, queue and API share. Does not: scripts of one test.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+
+from fireflyassets.adapters.memory.ledger import MemoryLedger
+from fireflyassets.adapters.memory.objects import MemoryObjects
+from fireflyassets.adapters.memory.queue import MemoryQueue
+from fireflyassets.core.brief import Row
+from fireflyassets.core.campaign import Campaign, CampaignConfig, load
+from fireflyassets.core.errors import UnknownCampaign, UnusableConfiguration
+from fireflyassets.core.money import RateCard
+from fireflyassets.core.recipe import ComposeStep, GenerateStep, Model, Recipe
+from fireflyassets.core.request import RawRequest
+from fireflyassets.ports.catalogue import Catalogue, Credential, Quarantined
+from fireflyassets.ports.clock import Clock
+from fireflyassets.stages.intake import Intake
+
+NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
+CUSTOMER = "acme"
+CAMPAIGN = "spring-launch"
+ASPECTS = ("1920x1080", "1080x1920", "1080x1080")
+
+
+class FakeClock(Clock):
+    """A clock that stands still, and jumps when told or when somebody sleeps."""
+
+    def __init__(self, at: datetime = NOON) -> None:
+        self._at = at
+
+    def now(self) -> datetime:
+        """Return the time it stands at."""
+        return self._at
+
+    async def sleep(self, duration: timedelta) -> None:
+        """Jump instead of waiting."""
+        self.jump(duration)
+
+    def jump(self, duration: timedelta) -> None:
+        """Move on."""
+        self._at += max(duration, timedelta(0))
+
+
+def config(**changes: object) -> CampaignConfig:
+    """Return a campaign's configuration, generate and compose, as its file would say it."""
+    said: dict[str, object] = {
+        "customer": CUSTOMER,
+        "campaign": CAMPAIGN,
+        "title": "Spring launch",
+        "credential": "acme-main",
+        "locales": ("en-GB", "de-DE", "ar-AE"),
+        "aspects": ASPECTS,
+        "templates": {aspect: f"{aspect}.psd" for aspect in ASPECTS},
+        "recipe": Recipe(
+            steps=(
+                GenerateStep(name="art", kind="generate"),
+                ComposeStep(
+                    name="layout",
+                    kind="compose",
+                    inputs={"Hero": "art.picture", "Headline": "job.headline"},
+                ),
+            )
+        ),
+    }
+    return CampaignConfig.model_validate(said | changes)
+
+
+def card(**changes: object) -> RateCard:
+    """Return a rate card valid since long."""
+    said: dict[str, object] = {
+        "id": "test",
+        "valid_from": date(2026, 1, 1),
+        "source": "a test",
+        "generate": {Model.IMAGE3: Decimal("0.5")},
+        "photoshop": Decimal(1),
+        "photoshop_basis": "perCall",
+    }
+    return RateCard.model_validate(said | changes)
+
+
+class FixedCatalogue(Catalogue):
+    """A catalogue of given campaigns, without files."""
+
+    def __init__(self, *configs: CampaignConfig, cards: tuple[RateCard, ...] = ()) -> None:
+        loaded = [load(each, dict.fromkeys(each.templates, "0" * 64)) for each in configs]
+        self._campaigns = {campaign.slug: campaign for campaign in loaded}
+        self._cards = cards or (card(),)
+
+    def campaigns(self) -> Mapping[str, Campaign]:
+        return self._campaigns
+
+    def campaign(self, customer: str, campaign: str) -> Campaign:
+        slug = f"{customer}/{campaign}"
+        if slug not in self._campaigns:
+            raise UnknownCampaign(slug)
+        return self._campaigns[slug]
+
+    def quarantined(self) -> tuple[Quarantined, ...]:
+        return ()
+
+    def template(self, campaign: Campaign, aspect: str) -> bytes:
+        return f"{campaign.slug} {aspect}".encode()
+
+    def credential(self, name: str, *, customer: str) -> Credential:
+        if customer not in {campaign.config.customer for campaign in self._campaigns.values()}:
+            raise UnusableConfiguration(f"No credential for {customer}.")
+        return Credential(name, "ORG", name, ("openid",), frozenset({customer}))
+
+    def rate_cards(self) -> tuple[RateCard, ...]:
+        return self._cards
+
+
+@dataclass(frozen=True)
+class FrontDoor:
+    """The ports behind the door, to look into, and the use case in front of them."""
+
+    clock: FakeClock
+    ledger: MemoryLedger
+    objects: MemoryObjects
+    queue: MemoryQueue
+    intake: Intake
+
+
+def front_door(catalogue: Catalogue | None = None) -> FrontDoor:
+    """Return a door with everything empty behind it."""
+    clock = FakeClock()
+    ledger, objects, queue = MemoryLedger(), MemoryObjects(), MemoryQueue(clock)
+    known = catalogue or FixedCatalogue(config(), config(customer="bolt"))
+    return FrontDoor(clock, ledger, objects, queue, Intake(ledger, objects, queue, known, clock))
+
+
+GOOD = RawRequest(
+    key="job-1",
+    prompt="A glass of elderflower water on a meadow",
+    locale="en-GB",
+    headline="Spring, poured fresh",
+    aspects=ASPECTS,
+)
+
+
+def asked(number: int | None = None, **changes: object) -> Row:
+    """Return a row that asks for `GOOD` with *changes*."""
+    return Row(number, replace(GOOD, **changes))

@@ -1,0 +1,188 @@
+"""What holds under every interleaving, and proof that the check can fail.
+
+Here: weighted plans of delayed, repeated and stale calls over skewed clocks, run through the real
+expressions; and broken protocols, each of which the same plans must catch. Not here: the world that
+runs a plan (`interleaving`).
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from fireflyassets.limiter import protocol
+from fireflyassets.limiter.conditional import Applied, Lost
+from fireflyassets.limiter.dynamodb import (
+    COLD,
+    DAY,
+    FENCE,
+    HOT,
+    IDLE,
+    REBASE,
+    DynamoLimiter,
+    Expression,
+    Expressions,
+)
+from fireflyassets.limiter.port import Due, Stale, Ticket, Voided, Waiting
+from fireflyassets_tests.limiter.interleaving import (
+    Advance,
+    Interleaving,
+    InvariantBroken,
+    LimiterFactory,
+    Midnight,
+    Operation,
+    Pause,
+    Plan,
+    Repeat,
+    Reserve,
+)
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+# Common ways first: uniform choice finds almost none of the broken protocols below.
+KINDS = ["reserve"] * 8 + ["advance"] * 5 + ["idle"] * 2 + ["pause"] * 2 + ["repeat"] * 3
+RARE = ["midnight"]
+DELAYS = [0, 0, 0, 5, 20, 90, 400, 3_000]
+SHORT = [1, 7, 24, 26, 124, 126, 400, 900, 1_100]
+LONG = [5_200, 10_100, 19_000, 61_000, 301_000, 700_000]
+
+
+@st.composite
+def operations(draw: st.DrawFn, *, depth: int = 1) -> Operation:
+    """Draw one operation; calls under way have others come between, one level deep."""
+    process = draw(st.integers(0, 3))
+    match draw(st.sampled_from(KINDS + RARE)):
+        case "advance":
+            return Advance(draw(st.sampled_from(SHORT)))
+        case "idle":
+            return Advance(draw(st.sampled_from(LONG)))
+        case "repeat":
+            return Repeat(draw(st.integers(0, 12)))
+        case "midnight":
+            return Midnight(draw(st.sampled_from([0, 30, 2_000, 20_000])))
+        case kind:
+            between = operations(depth=0)
+            meanwhile = tuple(draw(st.lists(between, max_size=4))) if depth else ()
+            delay = draw(st.sampled_from(DELAYS))
+            if kind == "pause":
+                asked = draw(st.sampled_from([1, 1, 2, 5, 30, 400]))
+                return Pause(process, asked, delay, meanwhile)
+            return Reserve(process, draw(st.sampled_from([1, 1, 1, 2, 4, 9])), delay, meanwhile)
+
+
+@st.composite
+def plans(draw: st.DrawFn) -> Plan:
+    """Draw a whole example."""
+    skew = st.sampled_from([-50_000, -3_000, 0, 0, 20_000, 50_000])
+    return Plan(
+        rate=draw(st.sampled_from([4, 60, 600, 3_000])),
+        per_day=draw(st.sampled_from([None, None, 7, 25])),
+        skews=tuple(draw(st.lists(skew, min_size=2, max_size=4))),
+        operations=tuple(draw(st.lists(operations(), min_size=8, max_size=60))),
+    )
+
+
+def sound(client: "DynamoDBClient", now: Callable[[], datetime]) -> DynamoLimiter:
+    """Make the limiter that ships."""
+    return DynamoLimiter(client, table="tickets", now=now)
+
+
+def search(factory: LimiterFactory, *, examples: int, spare_values: bool = False) -> None:
+    """Run *examples* plans, the same ones each time, until one breaks an invariant."""
+
+    @settings(
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        derandomize=True,
+        phases=[Phase.generate],
+        report_multiple_bugs=False,
+    )
+    @given(plans())
+    def run(plan: Plan) -> None:
+        Interleaving(plan, factory, spare_values=spare_values).run()
+
+    run()
+
+
+def test_the_protocol_keeps_every_invariant() -> None:
+    """No interleaving hands a ticket out twice, passes a bound, or leaves a pause."""
+    search(sound, examples=400)
+
+
+def without(expression: Expression, condition: str) -> Expression:
+    """Take *condition* away."""
+    kept = [term for term in expression.condition.split(" AND ") if term != condition]
+    assert len(kept) < len(expression.condition.split(" AND "))
+    return replace(expression, condition=" AND ".join(kept) or "seq >= :zero")
+
+
+# Two conditions are not here. The floor of a hot write cannot fail while numbers only grow: it
+# guards against whoever hands tickets back one day. The day of a take only decides which of two
+# days counts the tickets of the last milliseconds before midnight.
+BROKEN_EXPRESSIONS = {
+    "hot without floor, never cold": Expressions(cold=Expression(HOT.update, FENCE)),
+    "hot without end": Expressions(hot=without(HOT, "nxt <= :nlast")),
+    "hot without epoch": Expressions(hot=without(HOT, "ep = :ep")),
+    "hot without quota": Expressions(hot=without(HOT, "dcnt <= :droom")),
+    "cold without guard": Expressions(cold=without(COLD, "nxt < :nfloor")),
+    "cold without epoch": Expressions(cold=without(COLD, "ep = :ep")),
+    "idle without guard": Expressions(idle=without(IDLE, "nxt < :nfloor")),
+    "idle without epoch": Expressions(idle=without(IDLE, "ep = :ep")),
+    "day without guard": Expressions(
+        day=replace(DAY, condition="seq >= :zero"),
+    ),
+    "rebase without epoch": Expressions(rebase=replace(REBASE, condition="bn >= bn")),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN_EXPRESSIONS)
+def test_a_missing_condition_is_caught(name: str) -> None:
+    """Each condition of each write is needed: without it some plan breaks an invariant."""
+
+    def broken(client: "DynamoDBClient", now: Callable[[], datetime]) -> DynamoLimiter:
+        expressions = BROKEN_EXPRESSIONS[name]
+        return DynamoLimiter(client, table="tickets", now=now, expressions=expressions)
+
+    with pytest.raises(InvariantBroken):
+        search(broken, examples=2_000, spare_values=True)
+
+
+class PauseWithoutMax(DynamoLimiter):
+    """Moves the base to the end of the pause, even when it was due later."""
+
+    def _write(self, item: str, write: protocol.Write) -> Applied | Lost:
+        if isinstance(write, protocol.Rebase) and write.state.blocked:
+            state = replace(write.state, base_at=write.state.blocked)
+            write = replace(write, state=state)
+        return super()._write(item, write)
+
+
+class FiresVoidTickets(DynamoLimiter):
+    """Ignores that a rebase passed the ticket over."""
+
+    def check(self, ticket: Ticket) -> Due | Waiting | Voided | Stale:
+        answer = super().check(ticket)
+        return Due(ticket) if isinstance(answer, Voided) else answer
+
+
+class FiresOnOldNews(DynamoLimiter):
+    """Believes what it last heard, however long ago."""
+
+    def check(self, ticket: Ticket) -> Due | Waiting | Voided | Stale:
+        known = self._known.get(ticket.item)
+        assert known is not None
+        self._known.learn(ticket.item, known.state, at=self._time())
+        return super().check(ticket)
+
+
+@pytest.mark.parametrize("broken", [PauseWithoutMax, FiresVoidTickets, FiresOnOldNews])
+def test_a_broken_rule_is_caught(broken: type[DynamoLimiter]) -> None:
+    """The pause's maximum and the fire rule are needed too."""
+    with pytest.raises(InvariantBroken):
+        search(lambda client, now: broken(client, table="tickets", now=now), examples=2_000)

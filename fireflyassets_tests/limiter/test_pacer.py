@@ -1,0 +1,302 @@
+"""Waiting for tickets, in virtual time.
+
+Here: order, lateness, pauses, cancelling and parking of one or few pacers. Not here: fleets
+(`test_simulation`) and what the store promises (`contracts`).
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from datetime import timedelta
+from itertools import pairwise
+from time import monotonic
+from typing import ParamSpec, TypeVar
+
+import pytest
+
+from fireflyassets.limiter.memory import MemoryLimiter, MemoryStore
+from fireflyassets.limiter.pacer import Pacer
+from fireflyassets.limiter.port import Limits, Parked, ParkReason, Paused, Ticket
+from fireflyassets.limiter.simulation import CountingStore
+from fireflyassets.limiter.virtual_time import START, Latency, VirtualClock, run
+from fireflyassets_tests.limiter.worlds import per_minute
+
+P = ParamSpec("P")
+R = TypeVar("R")
+ITEM = "organisation#firefly"
+
+
+@dataclass
+class Wave:
+    """One store, one clock, and a log of who got a ticket when (seconds after the start)."""
+
+    limits: Limits
+    latency: float = 0.0
+    store: MemoryStore = field(default_factory=CountingStore)
+    clock: VirtualClock = field(default_factory=VirtualClock)
+    log: list[tuple[str, float]] = field(default_factory=list[tuple[str, float]])
+
+    def limiter(self) -> MemoryLimiter:
+        """Return the limiter of another process."""
+        limiter = MemoryLimiter(now=self.clock.now, store=self.store)
+        limiter.register(ITEM, self.limits)
+        return limiter
+
+    def pacer(self, *, weight: int = 1, open_waves: int = 1) -> Pacer:
+        """Return the pacer of another process."""
+        return Pacer(
+            self.limiter(),
+            ITEM,
+            weight=weight,
+            open_waves=open_waves,
+            now=self.clock.now,
+            offload=Latency(lambda: self.latency),
+        )
+
+    async def take(self, pacer: Pacer, name: str) -> Ticket | Parked:
+        """Take a ticket and log it."""
+        answer = await pacer.take()
+        self.log.append((name, round(asyncio.get_running_loop().time(), 3)))
+        return answer
+
+
+def in_wave(
+    limits: Limits, *, latency: float = 0.0
+) -> Callable[[Callable[[Wave], Coroutine[None, None, R]]], R]:
+    """Run a test's story in virtual time."""
+
+    def start(story: Callable[[Wave], Coroutine[None, None, R]]) -> R:
+        return run(lambda: story(Wave(limits, latency)))
+
+    return start
+
+
+def test_waiters_are_served_in_order_when_due() -> None:
+    """First come, first served, one paced interval apart, each at its ticket's due time."""
+
+    async def story(wave: Wave) -> None:
+        pacer = wave.pacer()
+        answers = await asyncio.gather(*(wave.take(pacer, name) for name in "abc"))
+        assert wave.log == [("a", 0.0), ("b", 1.25), ("c", 2.5)]
+        tickets = [answer for answer in answers if isinstance(answer, Ticket)]
+        assert [ticket.number for ticket in tickets] == [0, 1, 2]
+        due = [(ticket.due_at - START).total_seconds() for ticket in tickets]
+        assert due == [0.0, 1.25, 2.5]
+
+    in_wave(per_minute(60))(story)
+
+
+def test_a_slow_store_costs_no_pace() -> None:
+    """While tickets are further apart than a call takes, the store's latency is hidden."""
+
+    async def story(wave: Wave) -> None:
+        pacer = wave.pacer()
+        for _ in range(20):
+            await wave.take(pacer, "a")
+        times = [at for _, at in wave.log]
+        assert times[-1] - times[0] == pytest.approx(19 * 1.25, abs=0.05)
+
+    in_wave(per_minute(60), latency=0.08)(story)
+
+
+def test_nothing_is_reserved_without_a_waiter() -> None:
+    """An idle wave holds no ticket: its share goes to the others."""
+
+    async def story(wave: Wave) -> None:
+        idle, busy = wave.pacer(weight=5), wave.pacer()
+        await wave.take(idle, "idle")
+        await asyncio.sleep(20)
+        for _ in range(4):
+            await wave.take(busy, "busy")
+        times = [at for name, at in wave.log if name == "busy"]
+        assert times[3] - times[0] == pytest.approx(3 * 1.25)
+
+    in_wave(per_minute(60))(story)
+
+
+def test_blocks_share_by_weight() -> None:
+    """A pacer of weight three gets three tickets in a row for the other's one."""
+
+    async def story(wave: Wave) -> None:
+        heavy, light = wave.pacer(weight=6, open_waves=2), wave.pacer(weight=1)
+
+        async def work(pacer: Pacer, name: str) -> None:
+            for _ in range(4):
+                await wave.take(pacer, name)
+
+        await asyncio.gather(work(heavy, "h"), work(light, "l"))
+        assert "".join(name for name, _ in wave.log) == "hhhlhlll"
+
+    in_wave(per_minute(60))(story)
+
+
+def test_a_block_costs_one_write() -> None:
+    """Four tickets of a block are one write, and need no read at this pace."""
+
+    async def story(wave: Wave) -> None:
+        store = CountingStore()
+        wave.store = store
+        pacer = wave.pacer(weight=4)
+        before = store.writes
+        for _ in range(40):
+            await wave.take(pacer, "a")
+        assert store.writes - before == 10
+        assert store.reads <= 2
+
+    in_wave(per_minute(600))(story)
+
+
+def test_a_refusal_holds_all_processes_and_tickets() -> None:
+    """After a 429 nobody calls before the service said so, and the rate is lower."""
+
+    async def story(wave: Wave) -> None:
+        one, two = wave.pacer(weight=3), wave.pacer(weight=3)
+        await asyncio.gather(wave.take(one, "one"), wave.take(two, "two"))
+        paused = await one.refused(timedelta(seconds=30))
+        asked_at = asyncio.get_running_loop().time()
+        assert paused == Paused(
+            START + timedelta(seconds=asked_at + 30), lowered=True, capped=False
+        )
+        await asyncio.gather(*(wave.take(each, "after") for each in (one, two) for _ in range(3)))
+        times = [at for name, at in wave.log if name == "after"]
+        assert times[0] >= asked_at + 30
+        assert min(b - a for a, b in pairwise(times)) >= 1.25 / 0.85 - 0.01
+
+    in_wave(per_minute(60))(story)
+
+
+def test_simultaneous_refusals_are_one_pause() -> None:
+    """Ten refusals of one burst make one write and one step down."""
+
+    async def story(wave: Wave) -> None:
+        store = CountingStore()
+        wave.store = store
+        pacer = wave.pacer()
+        before = store.writes
+        answers = await asyncio.gather(*(pacer.refused(timedelta(seconds=9)) for _ in range(10)))
+        assert sum(answer.lowered for answer in answers) == 1
+        assert store.writes - before == 1
+
+    in_wave(per_minute(60), latency=0.01)(story)
+
+
+def test_a_sleeping_waiter_learns_of_a_pause_by_another_process() -> None:
+    """A waiter with a ticket far ahead looks again just before it is due."""
+
+    async def story(wave: Wave) -> None:
+        pacer, other = wave.pacer(), wave.limiter()
+        await wave.take(pacer, "first")
+        waiting = asyncio.create_task(wave.take(pacer, "held"))
+        await asyncio.sleep(10)
+        other.pause(ITEM, timedelta(seconds=60))
+        await waiting
+        assert wave.log[1] == ("held", 70.0)
+
+    in_wave(per_minute(4))(story)
+
+
+def test_a_waiter_follows_a_rising_rate() -> None:
+    """When a lowered rate rises, waiting tickets come nearer and are not lost."""
+
+    async def story(wave: Wave) -> None:
+        pacer, other = wave.pacer(weight=30), wave.limiter()
+        other.pause(ITEM, timedelta(seconds=1))
+        for _ in range(6):
+            await asyncio.sleep(6)
+            other.pause(ITEM, timedelta(seconds=1))
+        tickets = [await pacer.take() for _ in range(30)]
+        numbers = [ticket.number for ticket in tickets if isinstance(ticket, Ticket)]
+        assert numbers == list(range(numbers[0], numbers[0] + 30))
+
+    in_wave(per_minute(60))(story)
+
+
+def test_a_cancelled_waiter_leaves_its_ticket() -> None:
+    """The next waiter gets the ticket that the cancelled one was waiting for."""
+
+    async def story(wave: Wave) -> None:
+        pacer = wave.pacer()
+        await wave.take(pacer, "a")
+        gone = asyncio.create_task(wave.take(pacer, "b"))
+        await asyncio.sleep(0.5)
+        gone.cancel()
+        answer = await wave.take(pacer, "c")
+        assert wave.log == [("a", 0.0), ("c", 1.25)]
+        assert isinstance(answer, Ticket)
+        assert answer.number == 1
+
+    in_wave(per_minute(60))(story)
+
+
+def test_leftover_tickets_of_a_block_are_not_fired_late() -> None:
+    """Tickets that nobody fetched in time are void; the next waiter gets a fresh one."""
+
+    async def story(wave: Wave) -> None:
+        pacer = wave.pacer(weight=3)
+        await wave.take(pacer, "a")
+        await asyncio.sleep(60.1)
+        answer = await wave.take(pacer, "b")
+        assert isinstance(answer, Ticket)
+        assert answer.number > 2
+        assert answer.due_at == START + timedelta(seconds=60.1)
+
+    in_wave(per_minute(60))(story)
+
+
+def test_a_full_line_parks_at_once() -> None:
+    """When the line is five minutes long the waiter is told when to return, without waiting."""
+
+    async def story(wave: Wave) -> None:
+        crowd, pacer = wave.limiter(), wave.pacer()
+        while not isinstance(crowd.reserve(ITEM, 1), Parked):
+            pass
+        answers = await asyncio.gather(*(wave.take(pacer, name) for name in "abc"))
+        assert {name for name, at in wave.log if at == 0.0} == set("abc")
+        until = START + timedelta(seconds=318.75)
+        assert answers == [Parked(until, ParkReason.TOO_FAR_AHEAD)] * 3
+
+    in_wave(per_minute(4))(story)
+
+
+def test_a_ticket_that_a_pause_moved_far_away_parks() -> None:
+    """A waiter does not sit through a pause of a quarter of an hour."""
+
+    async def story(wave: Wave) -> None:
+        pacer = wave.pacer()
+        await wave.take(pacer, "a")
+        waiting = asyncio.create_task(wave.take(pacer, "b"))
+        await asyncio.sleep(1)
+        paused = await pacer.refused(timedelta(hours=2))
+        assert paused.capped
+        answer = await waiting
+        assert answer == Parked(paused.until, ParkReason.PAUSED)
+        assert wave.log[1][1] < 19
+
+    in_wave(per_minute(4))(story)
+
+
+def test_the_day_quota_parks_until_midnight() -> None:
+    """When the day is used up the waiter learns when the next one starts."""
+
+    async def story(wave: Wave) -> None:
+        pacer = wave.pacer()
+        await wave.take(pacer, "a")
+        answer = await wave.take(pacer, "b")
+        assert answer == Parked(START + timedelta(hours=15), ParkReason.DAY_QUOTA)
+
+    in_wave(per_minute(60, per_day=1))(story)
+
+
+def test_pacing_works_in_real_time() -> None:
+    """With threads and the wall clock of the loop, ten tickets take nine intervals."""
+
+    async def story() -> None:
+        limiter = MemoryLimiter(now=lambda: START + timedelta(seconds=monotonic()))
+        limiter.register(ITEM, per_minute(6000))
+        pacer = Pacer(limiter, ITEM, now=lambda: START + timedelta(seconds=monotonic()), weight=5)
+        for _ in range(10):
+            assert isinstance(await pacer.take(), Ticket)
+
+    began = monotonic()
+    asyncio.run(story())
+    assert monotonic() - began >= 9 * 0.0125

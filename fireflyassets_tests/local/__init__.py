@@ -1,0 +1,1 @@
+"""The local stack: programs that start, are watched and stop; the demo's arithmetic and page."""

@@ -1,0 +1,63 @@
+"""What the stack's processes are told, and what of the person's own they never see."""
+
+from pathlib import Path
+
+import pytest
+
+from fireflyassets.local.access import Access
+from fireflyassets.local.environment import compose
+from fireflyassets.local.folder import StateFolder
+from fireflyassets.settings import Settings
+
+PORTS = {"aws": 1001, "twin": 1002, "api": 1003, "code": 1004, "dagster": 1005}
+ACCESS = Access(PORTS, {"acme": "token-of-acme"})
+
+
+def composed(base: dict[str, str]) -> dict[str, str]:
+    return compose(
+        base,
+        folder=StateFolder(Path("/state")),
+        access=ACCESS,
+        project=Path("/project"),
+        secrets={"ADOBE": "secret"},
+        temporary=Path("/short"),
+    )
+
+
+def test_real_accounts_and_proxies_never_reach_a_child() -> None:
+    """A child with a real profile could write to a real account."""
+    base = {
+        "AWS_PROFILE": "production",
+        "AWS_SESSION_TOKEN": "real",
+        "AWS_SECRET_ACCESS_KEY": "real",
+        "DAGSTER_CLOUD_DEPLOYMENT_NAME": "prod",
+        "https_proxy": "http://proxy",
+        "HTTP_PROXY": "http://proxy",
+    }
+    told = composed(base)
+
+    assert not {"AWS_PROFILE", "AWS_SESSION_TOKEN", "https_proxy", "HTTP_PROXY"} & set(told)
+    assert not {value for value in told.values() if value in {"real", "prod", "production"}}
+    assert told["AWS_ENDPOINT_URL"] == "http://127.0.0.1:1001"
+    assert told["AWS_SHARED_CREDENTIALS_FILE"] == "/dev/null"
+
+
+def test_own_paths_and_settings_pass() -> None:
+    told = composed({"PATH": "/bin", "FIREFLYASSETS_WAVE_JOBS": "7"})
+
+    assert told["PATH"] == "/bin"
+    assert told["FIREFLYASSETS_WAVE_JOBS"] == "7"
+    assert told["ADOBE"] == "secret"
+
+
+def test_settings_read_what_was_composed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same settings class that production uses understands the local environment."""
+    for name, value in composed({}).items():
+        monkeypatch.setenv(name, value)
+    settings = Settings()
+
+    assert settings.ims_url == settings.firefly_url == "http://127.0.0.1:1002"
+    assert settings.adobe_hosts == ("127.0.0.1:1002",)
+    assert settings.api_tokens == {"token-of-acme": "acme"}
+    assert settings.api_url == "http://127.0.0.1:1003"
+    assert settings.project == Path("/project")

@@ -1,0 +1,271 @@
+"""The drain of the job queue over memory ports. Here: what leaves it, how, and what stays."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from fireflyassets.adapters.memory.ledger import MemoryLedger
+from fireflyassets.adapters.memory.queue import MemoryQueue
+from fireflyassets.core import ids
+from fireflyassets.core.errors import OwnershipLost
+from fireflyassets.core.job import JobRow
+from fireflyassets.ports.ledger import Recording
+from fireflyassets.ports.queue import Message
+from fireflyassets.stages.intake import Intake
+from fireflyassets.stages.queue import Drained, drain
+from fireflyassets_tests.front_door import (
+    CAMPAIGN,
+    CUSTOMER,
+    GOOD,
+    FakeClock,
+    FixedCatalogue,
+    FrontDoor,
+    asked,
+    card,
+    config,
+    front_door,
+)
+
+HOUR = timedelta(hours=1)
+
+
+def body(key: str = "job-1", **changes: object) -> str:
+    said = {
+        "version": 1,
+        "customer": CUSTOMER,
+        "campaign": CAMPAIGN,
+        "key": key,
+        "prompt": GOOD.prompt,
+        "locale": GOOD.locale,
+        "headline": GOOD.headline,
+        "aspects": list(GOOD.aspects),
+    }
+    return json.dumps(said | changes)
+
+
+def left(door: FrontDoor) -> list[Message]:
+    """Return what is still in the queue once everything is visible again."""
+    door.clock.jump(HOUR)
+    return door.queue.receive(most=1_000)
+
+
+def test_requests_become_rows_and_leave_the_queue() -> None:
+    """The same path as the API: row and manifest, and no wake-up for what is being dispatched."""
+    door = front_door()
+    door.queue.send([body("a"), body("b"), body("c", customer="bolt")])
+
+    told = drain(door.queue, door.intake, most=100)
+
+    assert told == Drained(recorded=3)
+    assert len(door.ledger.campaign_jobs(CUSTOMER, CAMPAIGN)) == 2
+    row = door.ledger.job(ids.job_id("bolt", "c"))
+    assert row is not None
+    assert door.objects.exists(row.input_manifest)
+    assert left(door) == []
+
+
+def test_known_jobs_and_wakes_pass() -> None:
+    """Neither is an error, and neither writes anything."""
+    door = front_door()
+    door.intake.accept([asked()], customer=CUSTOMER, campaign=CAMPAIGN)
+    door.queue.send([body(), body(), json.dumps({"version": 1, "wake": ["gone"]})])
+
+    told = drain(door.queue, door.intake, most=100)
+
+    assert told == Drained(repeated=2, wakes=2)
+    assert len(door.ledger.outbox) == 1
+    assert left(door) == []
+    assert door.queue.dead == ()
+
+
+def test_one_slice_may_hold_a_request_twice() -> None:
+    """Delivery is at least once."""
+    door = front_door()
+    door.queue.send([body(), body()])
+
+    assert drain(door.queue, door.intake, most=100) == Drained(recorded=1, repeated=1)
+
+
+@pytest.mark.parametrize(
+    ("bad", "reason"),
+    [
+        ("not json", "message (json)"),
+        ("[]", "message (type)"),
+        ("{}", "version (version)"),
+        (body(customer="../acme"), "customer (slug)"),
+        (body(prompt=""), "prompt (empty)"),
+        (body(prompt="half \ud83d"), "prompt (surrogate)"),
+        (body(prompt="bell \u0007"), "prompt (control)"),
+        (body(locale="fr-FR"), "locale (locale)"),
+        (body(aspects=["1x1"]), "aspects (aspect)"),
+        (body(aspects="1920x1080"), "aspects (type)"),
+        (body(key="a/b"), "key (key)"),
+        (body(colour="red"), "colour (unknown)"),
+        (body(campaign="nothing"), "There is no campaign 'acme/nothing'"),
+    ],
+)
+def test_hopeless_messages_are_put_aside_with_a_reason(bad: str, reason: str) -> None:
+    """They go to the dead letters at once, and hold up none of their neighbours."""
+    door = front_door()
+    door.queue.send([body("a"), bad, body("b")])
+
+    told = drain(door.queue, door.intake, most=100)
+
+    assert told == Drained(recorded=2, quarantined=1)
+    assert [letter.body for letter in door.queue.dead] == [bad]
+    assert reason in str(door.queue.dead[0].reason)
+    assert left(door) == []
+
+
+def test_another_body_under_a_known_key_is_put_aside() -> None:
+    """The first request stays; the reason names its job."""
+    door = front_door()
+    door.queue.send([body()])
+    drain(door.queue, door.intake, most=100)
+    door.queue.send([body(prompt="Another")])
+
+    assert drain(door.queue, door.intake, most=100) == Drained(quarantined=1)
+    assert ids.job_id(CUSTOMER, "job-1") in str(door.queue.dead[0].reason)
+
+
+def test_reasons_hold_no_text_of_the_request() -> None:
+    """A reason travels into logs and attributes; a prompt must not."""
+    door = front_door()
+    door.queue.send([body(prompt="SECRETWORD\u0007" * 200, headline="SECRETWORD" * 10)])
+
+    drain(door.queue, door.intake, most=100)
+
+    assert "SECRETWORD" not in str(door.queue.dead[0].reason)
+    assert len(str(door.queue.dead[0].reason)) <= 500
+
+
+def test_a_campaign_that_can_not_be_priced_takes_no_other_down() -> None:
+    """Its messages are put aside with the reason; the neighbour's are recorded."""
+    odd = config(
+        customer="bolt",
+        recipe={
+            "steps": [
+                {"name": "art", "kind": "generate", "model": "image4_ultra"},
+                {"name": "layout", "kind": "compose", "inputs": {"Hero": "art.picture"}},
+            ]
+        },
+    )
+    door = front_door(FixedCatalogue(config(), odd, cards=(card(),)))
+    door.queue.send([body(customer="bolt"), body()])
+
+    told = drain(door.queue, door.intake, most=100)
+
+    assert told == Drained(recorded=1, quarantined=1)
+    assert "image4_ultra" in str(door.queue.dead[0].reason)
+
+
+def test_no_more_than_asked_is_taken() -> None:
+    """The rest stays for the next tick."""
+    door = front_door()
+    door.queue.send([body(f"k{n}") for n in range(150)])
+
+    assert drain(door.queue, door.intake, most=120).received == 120
+    assert len(left(door)) == 30
+
+
+class SlowLedger(MemoryLedger):
+    """A ledger whose every write takes seven seconds."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        super().__init__()
+        self._clock = clock
+
+    def record(self, rows: Sequence[JobRow]) -> list[Recording]:
+        self._clock.jump(timedelta(seconds=7))
+        return super().record(rows)
+
+
+def test_a_drain_ends_when_its_time_is_spent() -> None:
+    """A sensor's tick is killed after a minute; slices begun within 20 seconds are finished."""
+    door = front_door()
+    intake = Intake(
+        SlowLedger(door.clock), door.objects, door.queue, door.intake.catalogue, door.clock
+    )
+    door.queue.send([body(f"k{n}") for n in range(400)])
+
+    told = drain(door.queue, intake, most=400, budget=timedelta(seconds=20))
+
+    assert told == Drained(recorded=150)
+
+
+class FlickeringQueue(MemoryQueue):
+    """A queue whose first answer is empty though it holds messages."""
+
+    flickered = False
+
+    def receive(self, *, most: int) -> list[Message]:
+        if not self.flickered:
+            self.flickered = True
+            return []
+        return super().receive(most=most)
+
+
+def test_one_empty_answer_is_not_the_end() -> None:
+    """Queues of many servers answer from some of them."""
+    door = front_door()
+    queue = FlickeringQueue(door.clock)
+    queue.send([body()])
+
+    assert drain(queue, door.intake, most=10) == Drained(recorded=1)
+
+
+class FailingLedger(MemoryLedger):
+    """A ledger that can't be written to."""
+
+    def record(self, rows: Iterable[JobRow]) -> list[Recording]:
+        raise OwnershipLost("The ledger does not answer.")
+
+
+def test_nothing_is_deleted_that_is_not_durable() -> None:
+    """The messages come back, and are recorded then."""
+    door = front_door()
+    door.queue.send([body("a"), body("b")])
+    broken = Intake(FailingLedger(), door.objects, door.queue, door.intake.catalogue, door.clock)
+    with pytest.raises(OwnershipLost):
+        drain(door.queue, broken, most=100)
+
+    door.clock.jump(HOUR)
+
+    assert drain(door.queue, door.intake, most=100) == Drained(recorded=2)
+    assert door.queue.dead == ()
+
+
+class ForgetfulQueue(MemoryQueue):
+    """A queue that loses deletions: the process died between the write and the delete."""
+
+    def delete(self, messages: Sequence[Message]) -> None:
+        return
+
+
+def test_a_crash_before_the_delete_leaves_a_repeat_not_a_loss() -> None:
+    """The message comes back and passes as known."""
+    door = front_door()
+    queue = ForgetfulQueue(door.clock)
+    queue.send([body()])
+    drain(queue, door.intake, most=10)
+    door.clock.jump(HOUR)
+
+    assert drain(queue, door.intake, most=1) == Drained(repeated=1)
+    assert len(door.ledger.outbox) == 1
+
+
+def test_order_of_answers_follows_the_messages_of_each_customer() -> None:
+    """Grouping by campaign never gives one message another one's answer."""
+    door = front_door()
+    bad = [body(f"bad{n}", prompt="", customer=("acme", "bolt")[n % 2]) for n in range(4)]
+    good = [body(f"ok{n}", customer=("bolt", "acme")[n % 2]) for n in range(4)]
+    door.queue.send([each for pair in zip(bad, good, strict=True) for each in pair])
+
+    told = drain(door.queue, door.intake, most=100)
+
+    assert told == Drained(recorded=4, quarantined=4)
+    assert sorted(letter.body for letter in door.queue.dead) == sorted(bad)
+    assert replace(told, recorded=0).received == 4
