@@ -67,8 +67,6 @@ def write_contact_sheet(path: Path, outcome: Outcome) -> None:
             prompt=request.prompt,
             renditions=tuple(each for each in outcome.renditions if each.job_id == job_id),
         )
-        for job_id, request in sorted(
-            outcome.sample.job_ids().items(), key=lambda pair: pair[1].key
-        )
+        for job_id, request in outcome.sample.job_ids().items()
     ]
     contact_sheet.write(path, title=TITLE, figures=table(outcome), cards=cards)

@@ -23,15 +23,20 @@ BY_QUEUE: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The brief's requests, split by door."""
+    """The brief's requests in the file's order, and which of them go by the queue."""
 
-    by_api: tuple[RawRequest, ...]
-    by_queue: tuple[RawRequest, ...]
+    all: tuple[RawRequest, ...]
+    queued_keys: frozenset[str]
 
     @property
-    def all(self) -> tuple[RawRequest, ...]:
-        """Return the requests of both doors."""
-        return (*self.by_api, *self.by_queue)
+    def by_api(self) -> tuple[RawRequest, ...]:
+        """Return the requests that go to the API."""
+        return tuple(each for each in self.all if each.key not in self.queued_keys)
+
+    @property
+    def by_queue(self) -> tuple[RawRequest, ...]:
+        """Return the requests that go by the queue."""
+        return tuple(each for each in self.all if each.key in self.queued_keys)
 
     def job_ids(self) -> dict[str, RawRequest]:
         """Return job id -> request; the id follows from customer and key."""
@@ -71,8 +76,4 @@ def load(project: Path) -> Sample:
 def split(requests: Sequence[RawRequest]) -> Sample:
     """Return *requests* split by door."""
     step = max(1, len(requests) // BY_QUEUE)
-    queued = set(range(0, len(requests), step)[:BY_QUEUE])
-    return Sample(
-        by_api=tuple(each for place, each in enumerate(requests) if place not in queued),
-        by_queue=tuple(each for place, each in enumerate(requests) if place in queued),
-    )
+    return Sample(tuple(requests), frozenset(each.key for each in requests[::step][:BY_QUEUE]))

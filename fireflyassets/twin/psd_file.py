@@ -6,14 +6,17 @@ becomes `UnreadableDocument`. Source: Adobe Photoshop File Formats Specification
 """
 
 import struct
+import warnings
 import zlib
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
+from math import ceil
+from threading import RLock
 from typing import Final, Literal
 
-from psd_tools import PSDImage
+from psd_tools import PSDDecompressionWarning, PSDImage
 from psd_tools.api.layers import Group, Layer, SmartObjectLayer, TypeLayer
 
 from fireflyassets.twin.refusals import UnknownLayer, UnreadableDocument
@@ -40,6 +43,7 @@ MALFORMED: Final = (
     MemoryError,
     NotImplementedError,
     OSError,
+    PSDDecompressionWarning,
     RecursionError,
     TypeError,
     ValueError,
@@ -50,6 +54,9 @@ MALFORMED: Final = (
 
 ImportError is among them: a shape without pixels needs a drawing library that is not required.
 """
+
+
+_ONE_AT_A_TIME: Final = RLock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +71,15 @@ class LayerFact:
 
 @contextmanager
 def decoding() -> Generator[None]:
-    """Turn whatever psd-tools raises inside into `UnreadableDocument`."""
+    """Turn whatever psd-tools raises inside into `UnreadableDocument`.
+
+    It paints a broken channel black with a mere warning; here that is an error too. Which
+    warnings are errors is one setting of the whole program, hence one thread at a time.
+    """
     try:
-        yield
+        with _ONE_AT_A_TIME, warnings.catch_warnings():
+            warnings.simplefilter("error", PSDDecompressionWarning)
+            yield
     except MALFORMED as error:
         raise UnreadableDocument(
             f"The PSD cannot be read ({type(error).__name__}); save it again from Photoshop, with "
@@ -149,10 +162,13 @@ def _check_whole(document: bytes) -> None:
         (length,) = struct.unpack_from(length_format, document, at)
         at += struct.calcsize(length_format) + length
     (compression,) = struct.unpack_from(">H", document, at)
-    rows = height * channels
-    needed = rows * ((width * depth + 7) // 8)
+    rows, row_bytes = height * channels, (width * depth + 7) // 8
+    needed = rows * row_bytes
     if compression == _RUN_LENGTHS:
-        lengths = f">{rows}{row_length}"
-        needed = struct.calcsize(lengths) + sum(struct.unpack_from(lengths, document, at + 2))
+        lengths = struct.unpack_from(f">{rows}{row_length}", document, at + 2)
+        needed = rows * struct.calcsize(row_length) + sum(lengths)
+        # A run takes two bytes and holds at most 128.
+        if min(lengths) < 2 * ceil(row_bytes / 128):
+            raise UnreadableDocument(f"The PSD's preview is too small for {width}x{height} px.")
     if compression <= _RUN_LENGTHS and len(document) < at + 2 + needed:
         raise UnreadableDocument("The PSD ends too early; upload the whole file.")

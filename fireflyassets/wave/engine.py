@@ -7,11 +7,11 @@ import asyncio
 import logging
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final
 
-from fireflyassets.core import errors, manifest
+from fireflyassets.core import errors, ids, manifest
 from fireflyassets.core.job import Hold, JobRequest, JobRow
 from fireflyassets.core.recipe import OnFailure
 from fireflyassets.fence.call import Lease
@@ -180,7 +180,8 @@ class WaveEngine:
     async def _close(self, row: JobRow, claim: Claim, move: Ending | Release) -> Ended:
         tools, job_id = self.tools, row.job_id
         if isinstance(move, Ending):
-            await tools.offload(tools.ledger.finish, claim, move)
+            ending = replace(move, run_id=self.run_id)
+            await tools.offload(tools.ledger.finish, claim, ending)
             good = not move.reason
             return Ended(job_id, Turn.SUCCEEDED if good else Turn.FAILED, move.status, move.reason)
         now = tools.clock.now()
@@ -237,6 +238,10 @@ async def read_request(tools: Tools, row: JobRow) -> JobRequest:
     """
     content = await tools.offload(tools.objects.get, row.input_manifest)
     request = manifest.load(content) if content else None
-    if request is None or request.digest() != row.body_hash:
+    if (
+        request is None
+        or request.digest() != row.body_hash
+        or ids.job_id(request.customer, request.key) != row.job_id
+    ):
         raise errors.UnreadableManifest(row.job_id)
     return request

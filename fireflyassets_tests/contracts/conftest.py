@@ -5,23 +5,19 @@ Here: one fixture per port, parametrized over its implementations. Not here: pro
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
 import redis
 
-from fireflyassets.adapters.aws import clients
 from fireflyassets.limiter.dynamodb import DynamoLimiter, table_spec
 from fireflyassets.limiter.memory import MemoryLimiter, MemoryStore
 from fireflyassets.limiter.redis import RedisLimiter
+from fireflyassets_tests.aws_clients import dynamodb, s3, sqs
 from fireflyassets_tests.contracts import ledgers, stores
 from fireflyassets_tests.limiter.worlds import World, dynamodb_client
 
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
-    from mypy_boto3_s3 import S3Client
-    from mypy_boto3_sqs import SQSClient
+__all__ = ["dynamodb", "s3", "sqs"]  # Fixtures, shared with the tests of the AWS adapters.
 
 LIMITER_STORES = [
     "memory",
@@ -58,33 +54,6 @@ def world(limiter_store: str, request: pytest.FixtureRequest) -> Iterator[World]
         address = urlsplit(url)
         with redis.Redis(host=address.hostname or "", port=address.port or 0) as connection:
             yield World(lambda clock: RedisLimiter(connection, now=clock.now, server_clock=False))
-
-
-@pytest.fixture(scope="session")
-def dynamodb(ministack: str) -> "Iterator[DynamoDBClient]":
-    """Yield the client that production makes, for the local stack."""
-    with ledgers.aws_environment(ministack):
-        client = clients.dynamodb()
-    yield client
-    client.close()
-
-
-@pytest.fixture(scope="session")
-def s3(ministack: str) -> "Iterator[S3Client]":
-    """Yield the client that production makes, for the local stack."""
-    with ledgers.aws_environment(ministack):
-        client = clients.s3()
-    yield client
-    client.close()
-
-
-@pytest.fixture(scope="session")
-def sqs(ministack: str) -> "Iterator[SQSClient]":
-    """Yield the client that production makes, for the local stack."""
-    with ledgers.aws_environment(ministack):
-        client = clients.sqs()
-    yield client
-    client.close()
 
 
 @pytest.fixture(params=["memory", pytest.param("dynamodb", marks=pytest.mark.stack)])

@@ -5,13 +5,10 @@ here: promises.
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
-
-import pytest
 
 from fireflyassets.adapters.aws import codec
 from fireflyassets.adapters.aws.ledger import DynamoLedger
@@ -107,17 +104,6 @@ def scan(client: "DynamoDBClient", table: str) -> Iterator[Any]:
 
 def _order(event: StatusEvent) -> tuple[str, int]:
     return (event.job_id, event.version)
-
-
-@contextmanager
-def aws_environment(endpoint: str) -> Iterator[None]:
-    """Set AWS's usual variables to a local endpoint, as the local stack does."""
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("AWS_ENDPOINT_URL", endpoint)
-        environment.setenv("AWS_DEFAULT_REGION", "eu-west-1")
-        environment.setenv("AWS_ACCESS_KEY_ID", "local")
-        environment.setenv("AWS_SECRET_ACCESS_KEY", "local")
-        yield
 
 
 def job(key: str = "one", **changes: object) -> JobRow:

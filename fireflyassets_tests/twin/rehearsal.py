@@ -8,10 +8,10 @@ import io
 import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, cast
 
 import httpx
 from PIL import Image
@@ -165,21 +165,15 @@ class Rehearsal:
         return totals
 
 
-def settings(**changes: Any) -> Settings:
+def settings(**changes: object) -> Settings:
     """Return quick settings for three clients of two organisations."""
-    given: dict[str, Any] = {
-        "clients": (ADA, BOB, EVE),
-        "latency": QUICK,
-        "limits": UNLIMITED,
-        "render_in": "thread",
-        **changes,
-    }
-    return Settings(**given)
+    quick = Settings(clients=(ADA, BOB, EVE), latency=QUICK, limits=UNLIMITED, render_in="thread")
+    return replace(quick, **cast("dict[str, Any]", changes))
 
 
 @asynccontextmanager
 async def rehearsing(
-    transport: httpx.AsyncBaseTransport | None = None, **changes: Any
+    transport: httpx.AsyncBaseTransport | None = None, **changes: object
 ) -> AsyncGenerator[Rehearsal]:
     """Run a twin in memory."""
     clock = ShiftedClock()
@@ -193,7 +187,7 @@ async def rehearsing(
         yield Rehearsal(client, clock, app.state.simulator)
 
 
-def rehearse(steps: Callable[[Rehearsal], Awaitable[None]], **changes: Any) -> None:
+def rehearse(steps: Callable[[Rehearsal], Awaitable[None]], **changes: object) -> None:
     """Run *steps* against a new twin in memory."""
 
     async def run() -> None:

@@ -29,5 +29,5 @@ class Backoff:
         """Yield the number of each try, waiting between two; ends when the tries are spent."""
         for n in range(self.tries):
             if n:
-                self.wait(self.jitter() * min(self.longest, self.first * 2.0**n))
+                self.wait(self.jitter() * min(self.longest, self.first * 2.0 ** (n - 1)))
             yield n

@@ -22,8 +22,10 @@ class StoredObject:
 
 
 class MemoryObjects(ObjectStore):
-    """Objects of one process. Its URLs resolve nowhere: who plays a vendor calls `upload` and
-    `download`."""
+    """Objects of one process.
+
+    Its URLs resolve nowhere: who plays a vendor calls `upload` and `download`.
+    """
 
     def __init__(self) -> None:
         self._lock = Lock()

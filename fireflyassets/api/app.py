@@ -1,0 +1,23 @@
+"""The ASGI app. Here: its parts put together. Not here: adapters (``main.py``), routes."""
+
+from fastapi import FastAPI
+
+from fireflyassets.api import intake_routes, problems, result_routes
+from fireflyassets.api.desk import Desk, Ports
+from fireflyassets.settings import Settings
+
+
+def create_app(ports: Ports, settings: Settings) -> FastAPI:
+    """Return the app over *ports*; it holds no other state than a few thumbnails."""
+    app = FastAPI(
+        title="fireflyassets",
+        description="Campaign jobs in; links to finished, tagged creatives out.",
+        # The interactive pages load scripts from elsewhere.
+        docs_url=None,
+        redoc_url=None,
+    )
+    app.state.desk = Desk(ports, settings)
+    app.include_router(intake_routes.router)
+    app.include_router(result_routes.router)
+    problems.install(app)
+    return app

@@ -1,0 +1,116 @@
+"""Routes that take jobs in. Here: HTTP in front of ``stages/intake.py``. Not here: its rules."""
+
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import Annotated, Final, Literal
+
+from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi.responses import JSONResponse
+
+from fireflyassets.api import shapes
+from fireflyassets.api.bodies import CSV, JSON, JSON_LINES, BriefBody, JobBody, media_type
+from fireflyassets.api.desk import AtDesk, Tenant
+from fireflyassets.api.problems import ProblemRaised
+from fireflyassets.core import ids
+from fireflyassets.core.brief import Row, json_object, read_csv, read_json_lines
+from fireflyassets.core.request import Problem, RawRequest, raw_request
+from fireflyassets.ports.ledger import Conflict
+from fireflyassets.stages.intake import Answer, Invalid, Withheld
+
+router: Final = APIRouter()
+
+_TEXT: Final[dict[str, object]] = {"schema": {"type": "string"}}
+_JOB_SCHEMA: Final[dict[str, object]] = {
+    "type": "object",
+    "required": ["campaign", "prompt", "locale", "headline", "aspects"],
+    "properties": {
+        **{
+            name: {"type": "string"} for name in ("campaign", "key", "prompt", "locale", "headline")
+        },
+        "aspects": {"type": "array", "items": {"type": "string"}},
+    },
+}
+
+
+@router.post(
+    "/v1/jobs",
+    status_code=HTTPStatus.ACCEPTED,
+    openapi_extra={"requestBody": {"content": {JSON: {"schema": _JOB_SCHEMA}}}},
+)
+def accept_job(
+    at: AtDesk,
+    who: Tenant,
+    body: JobBody,
+    idempotency_key: Annotated[str | None, Header()] = None,
+) -> Response:
+    """Accept one job. The same request under the same key is the same job, however often sent."""
+    campaign, raw = _job(body, idempotency_key)
+    (answer,) = at.intake.accept([Row(None, raw)], customer=who, campaign=campaign)
+    if isinstance(answer, Invalid):
+        raise ProblemRaised(
+            HTTPStatus.UNPROCESSABLE_ENTITY, "The job was not accepted.", *answer.problems
+        )
+    if isinstance(answer, Conflict | Withheld):
+        raise ProblemRaised(HTTPStatus.CONFLICT, "The job was not accepted.", shapes.conflict())
+    told = shapes.job(answer.row, api_url=at.api_url)
+    return JSONResponse(told, HTTPStatus.ACCEPTED, headers={"Location": str(told["url"])})
+
+
+@router.post(
+    "/v1/jobs:batch",
+    status_code=HTTPStatus.ACCEPTED,
+    openapi_extra={"requestBody": {"content": {CSV: _TEXT, JSON_LINES: _TEXT}}},
+)
+def accept_brief(
+    request: Request,
+    at: AtDesk,
+    who: Tenant,
+    body: BriefBody,
+    campaign: Annotated[str, Query(pattern=f"^{ids.SLUG.pattern}$")],
+    partial: Annotated[Literal["true", "false"], Query()] = "false",
+) -> Response:
+    """Accept a brief: all of its rows, or with `partial=true` those without problems."""
+    reader = read_csv if media_type(request, CSV, JSON_LINES) == CSV else read_json_lines
+    brief = reader(body)
+    if brief.problems:
+        told = [*brief.problems, *(fault for row in brief.rows for fault in row.problems)]
+        raise ProblemRaised(
+            HTTPStatus.UNPROCESSABLE_ENTITY, "The file can't be read; nothing was accepted.", *told
+        )
+    answers = at.intake.accept(
+        brief.rows, customer=who, campaign=campaign, partial=partial == "true"
+    )
+    problems = shapes.problems_of(brief.rows, answers)
+    bad = sum(isinstance(answer, Invalid | Conflict) for answer in answers)
+    if bad == len(answers) or any(isinstance(answer, Withheld) for answer in answers):
+        detail = f"Nothing was accepted: {bad} of {len(answers)} rows have problems."
+        raise ProblemRaised(_refusal(answers), detail, *problems)
+    return JSONResponse(shapes.batch(campaign, brief.rows, answers, problems), HTTPStatus.ACCEPTED)
+
+
+def _refusal(answers: Sequence[Answer]) -> HTTPStatus:
+    invalid = any(isinstance(answer, Invalid) for answer in answers)
+    return HTTPStatus.UNPROCESSABLE_ENTITY if invalid else HTTPStatus.CONFLICT
+
+
+def _job(body: bytes, header: str | None) -> tuple[str, RawRequest]:
+    """Return the campaign and the request of a body; the header is another place for the key."""
+    fields = json_object(body)
+    if isinstance(fields, Problem):
+        raise ProblemRaised(HTTPStatus.BAD_REQUEST, "The body is no JSON object.", fields)
+    campaign = fields.get("campaign")
+    rest = {name: value for name, value in fields.items() if name != "campaign"}
+    if header is not None:
+        rest.setdefault("key", header)
+    raw = raw_request(rest)
+    faults = list(raw) if isinstance(raw, tuple) else []
+    if not isinstance(campaign, str) or not ids.SLUG.fullmatch(campaign):
+        sentence = "campaign is missing, or not the name of one."
+        fix = "Send the campaign's name: a-z, 0-9 and hyphens."
+        faults.append(Problem("campaign", "slug", sentence, fix))
+    if header is not None and rest["key"] != header:
+        sentence = "The Idempotency-Key header and key differ."
+        faults.append(Problem("key", "mismatch", sentence, "Send one of them, or both the same."))
+    if faults or isinstance(raw, tuple):
+        raise ProblemRaised(HTTPStatus.UNPROCESSABLE_ENTITY, "The job was not accepted.", *faults)
+    return str(campaign), raw

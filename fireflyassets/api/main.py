@@ -1,0 +1,33 @@
+"""The API as a program: settings in, a listening server out.
+
+Belongs here: the wiring of this one process. Does not: anything on import.
+"""
+
+import argparse
+from collections.abc import Sequence
+
+import uvicorn
+
+from fireflyassets import composition
+from fireflyassets.api.app import create_app
+from fireflyassets.api.desk import Ports
+from fireflyassets.settings import Settings
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Serve until the process is told to stop."""
+    parser = argparse.ArgumentParser(prog="python -m fireflyassets.api", description=__doc__)
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (%(default)s)")
+    parser.add_argument("--port", type=int, default=8000, help="port to listen on (%(default)s)")
+    chosen = parser.parse_args(arguments)
+    settings = Settings()
+    factory = composition.build(settings)
+    ports = Ports(
+        ledger=factory.ledger,
+        objects=factory.objects,
+        queue=factory.queue,
+        catalogue=factory.catalogue,
+        clock=factory.clock,
+        pictures=factory.pictures,
+    )
+    uvicorn.run(create_app(ports, settings), host=chosen.host, port=chosen.port)

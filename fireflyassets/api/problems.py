@@ -1,0 +1,122 @@
+"""Problems: every error of the API as one shape, made in one place.
+
+Belongs here: RFC 9457 bodies and which error becomes which. Does not: the rules themselves.
+A body has ``type title status detail`` and ``problems``: each with field, rule, message, fix, and
+row where it came from a file.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Final
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from starlette.exceptions import HTTPException
+
+from fireflyassets.core.errors import FactoryError, Refused, ServiceDown, UnknownCampaign
+from fireflyassets.core.request import Problem
+
+MEDIA_TYPE: Final = "application/problem+json"
+
+_log = logging.getLogger(__name__)
+
+
+class ProblemRaised(Exception):
+    """A request that ends in a problem."""
+
+    def __init__(
+        self,
+        status: HTTPStatus,
+        detail: str,
+        *problems: Problem,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+        self.problems = problems
+        self.headers = headers
+
+
+def not_found(detail: str, field: str) -> ProblemRaised:
+    """Return the problem of a thing that is not there, or is another tenant's: the same words."""
+    problem = Problem(field, "unknown", detail, "Check the spelling and the token's tenant.")
+    return ProblemRaised(HTTPStatus.NOT_FOUND, detail, problem)
+
+
+def response(
+    status: HTTPStatus,
+    detail: str,
+    problems: Sequence[Problem],
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """Return a problem as a response."""
+    body = {
+        "type": f"urn:fireflyassets:problem:{status.phrase.lower().replace(' ', '-')}",
+        "title": status.phrase,
+        "status": status.value,
+        "detail": detail,
+        "problems": [said(problem) for problem in problems],
+    }
+    return JSONResponse(body, status, headers=headers, media_type=MEDIA_TYPE)
+
+
+def said(problem: Problem) -> dict[str, object]:
+    """Return a problem as JSON; the row only where there is one."""
+    parts: dict[str, object] = {
+        "field": problem.field,
+        "rule": problem.rule,
+        "message": problem.message,
+        "fix": problem.fix,
+    }
+    return parts if problem.row is None else {"row": problem.row, **parts}
+
+
+def install(app: FastAPI) -> None:
+    """Make every error of *app* a problem."""
+    app.add_exception_handler(ProblemRaised, _raised)
+    app.add_exception_handler(FactoryError, _refused)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(Exception, _bug)
+
+
+def _raised(_: Request, error: Exception) -> Response:
+    assert isinstance(error, ProblemRaised)  # noqa: S101 - the handler is registered for it.
+    return response(error.status, error.detail, error.problems, error.headers)
+
+
+def _refused(_: Request, error: Exception) -> Response:
+    remedy = getattr(error, "remedy", "")
+    problem = Problem("", type(error).__name__, str(error), remedy)
+    if isinstance(error, UnknownCampaign):
+        problem = Problem("campaign", "unknown", str(error), "Check the spelling.")
+        return response(HTTPStatus.NOT_FOUND, str(error), (problem,))
+    if isinstance(error, Refused | ServiceDown):
+        # Our own configuration or machinery: the request may be fine, and may be sent again.
+        return response(HTTPStatus.SERVICE_UNAVAILABLE, str(error), (problem,))
+    return _bug(_, error)
+
+
+def _invalid(_: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)  # noqa: S101 - the handler is registered for it.
+    problems = [
+        Problem(str(fault["loc"][-1]), str(fault["type"]), str(fault["msg"]), "Mend the parameter.")
+        for fault in error.errors()
+    ]
+    return response(HTTPStatus.UNPROCESSABLE_ENTITY, "A parameter is not right.", problems)
+
+
+def _http(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101 - the handler is registered for it.
+    status = HTTPStatus(error.status_code)
+    return response(status, status.description or status.phrase, (), error.headers)
+
+
+def _bug(request: Request, error: Exception) -> Response:
+    # The one boundary of the API. Neither the error's words nor the query go out or are logged.
+    _log.error("%s %s failed.", request.method, request.url.path, exc_info=error)
+    detail = "The request failed on our side. Nothing is half done: send it again."
+    return response(HTTPStatus.INTERNAL_SERVER_ERROR, detail, ())

@@ -1,0 +1,158 @@
+"""No signature, token, secret or prompt in any log record, at any level, whatever goes wrong."""
+
+import asyncio
+import logging
+import traceback
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from fireflyassets.adapters.adobe.call_log import CallRecord
+from fireflyassets.adapters.adobe.transport import open_client, open_transport
+from fireflyassets_tests.adapters.adobe import bench
+from fireflyassets_tests.adapters.adobe.loopback import by_path, granting, saying, settings_for
+from fireflyassets_tests.adapters.adobe.raw_server import Connection, raw_server
+
+MARKERS = ("SIGMARK", "TOKMARK", "SECMARK", "PROMPTMARK")
+SIGNED = "?X-Amz-Signature=SIGMARK"
+
+
+class Records(logging.Handler):
+    """Keeps every record of every logger."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.NOTSET)
+        self.kept: list[logging.LogRecord] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep one record."""
+        self.kept.append(record)
+
+    def text(self) -> str:
+        """Return everything that any formatter could write."""
+        lines = []
+        for record in self.kept:
+            lines += [record.getMessage(), repr(vars(record))]
+            if record.exc_info:
+                lines += traceback.format_exception(*record.exc_info)
+        return "\n".join(lines)
+
+    def calls(self) -> list[CallRecord]:
+        """Return the facts of our own lines."""
+        return [vars(record)["adobe_call"] for record in self.kept if "adobe_call" in vars(record)]
+
+
+@pytest.fixture
+def records() -> Iterator[Records]:
+    """Collect at DEBUG, from the root and from loggers that somebody turned up."""
+    handler = Records()
+    loggers = [logging.getLogger(name) for name in ("", "httpx", "httpcore", "httpcore.http11")]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.DEBUG)
+    logging.getLogger().addHandler(handler)
+    try:
+        yield handler
+    finally:
+        logging.getLogger().removeHandler(handler)
+        for logger, level in zip(loggers, before, strict=True):
+            logger.setLevel(level)
+
+
+def reset(connection: Connection, _: bytes) -> None:
+    connection.reset()
+
+
+LEAKY = saying(
+    "422 Unprocessable",
+    {
+        "error_code": "x",
+        "message": f"{bench.GENERATE.prompt} https://a.b/{SIGNED} Bearer TOKMARK-1",
+    },
+    f"Location: https://a.b/{SIGNED}",
+    "Set-Cookie: session=TOKMARK",
+    "x-request-id: theirs-1",
+    "Retry-After: 7",
+    "X-RateLimit-Remaining: 3",
+)
+
+
+async def use(clients: bench.AdobeClients, base: str) -> None:
+    for document in (bench.COMPOSITE,):
+        await clients.documents.compose(document)
+    await clients.images.generate(bench.GENERATE)
+    await clients.images.poll(f"{base}/v3/status/urn:ff:1{SIGNED}")
+    await clients.images.poll(f"https://evil.com/{SIGNED}")
+    await clients.images.poll(f"{base}/reset{SIGNED}")
+    await clients.results.fetch(f"{base}/out/1.png{SIGNED}")
+    await clients.results.fetch(f"{base}/reset{SIGNED}")
+
+
+def test_no_marker_in_any_record(records: Records) -> None:
+    """Submits, polls and downloads that are refused or reset leave no secret in the logs."""
+    behave = granting(by_path({"/reset": reset, "/": LEAKY}))
+    with raw_server(behave) as server:
+        configured = settings_for(server)
+        bench.run(lambda clients: use(clients, server.url), configured=configured, debug=True)
+
+    text = records.text()
+    assert records.calls()
+    assert not [marker for marker in MARKERS if marker in text]
+
+
+def test_others_may_still_log(records: Records) -> None:
+    """Only our calls are silent: another user of the library keeps its log lines."""
+    with raw_server(saying("200 OK", {})) as server:
+
+        async def other() -> None:
+            context = httpx.create_ssl_context(trust_env=False)
+            async with open_client(open_transport(context)) as client:
+                await client.get(f"{server.url}/mine")
+
+        bench.run(
+            lambda clients: clients.images.poll(f"{server.url}/x"), configured=settings_for(server)
+        )
+        asyncio.run(other())
+
+    lines = [record.getMessage() for record in records.kept if record.name == "httpx"]
+    assert len(lines) == 1
+    assert "/mine" in lines[0]
+
+
+def test_each_call_has_one_line_with_its_facts(records: Records) -> None:
+    """Client, method, path, both ids, status, tries, wait and limits stand in one line."""
+    with raw_server(granting(LEAKY)) as server:
+        url = f"{server.url}/v3/status/urn:ff:1{SIGNED}"
+        bench.run(lambda clients: clients.images.poll(url), configured=settings_for(server))
+
+    token, poll = records.calls()
+    assert token.target == f"{server.host}/ims/token/v3"
+    assert poll.client == "acme-client"
+    assert (poll.method, poll.target) == ("GET", f"{server.host}/v3/status/urn:ff:1")
+    assert (poll.status, poll.sent, poll.tried) == ("422", True, 1)
+    assert len(poll.request_id) == 36
+    assert poll.answered_id == "theirs-1"
+    assert poll.retry_after == "7"
+    assert poll.limits == "x-ratelimit-remaining=3"
+    assert poll.milliseconds >= 0
+
+
+def test_cancelled_call_leaves_its_line(records: Records) -> None:
+    """A submit whose caller gives up is in the log, as cancelled."""
+
+    def hang(connection: Connection, _: bytes) -> None:
+        connection.hang()
+
+    with raw_server(granting(hang)) as server:
+
+        async def cancel(clients: bench.AdobeClients) -> None:
+            task = asyncio.ensure_future(clients.images.generate(bench.GENERATE))
+            while len(server.requests) < 2:
+                await asyncio.sleep(0.01)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+        bench.run(cancel, configured=settings_for(server))
+
+    assert records.calls()[-1].status == "cancelled"

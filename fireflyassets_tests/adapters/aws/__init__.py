@@ -1,0 +1,1 @@
+"""Tests of the AWS adapters: what the ports' suites can't see."""

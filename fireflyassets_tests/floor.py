@@ -1,0 +1,337 @@
+"""A factory floor in memory: jobs, a vendor that keeps its own books, and time that jumps.
+
+Belongs here: what the tests of fence, wave and dispatch share. Does not: a single test's script.
+The vendor counts what it accepted by itself, so that a test compares two books and not one.
+"""
+
+import asyncio
+import io
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from functools import cache
+from typing import ParamSpec, TypeVar
+
+from PIL import Image
+
+from fireflyassets.adapters.memory.ledger import MemoryLedger
+from fireflyassets.adapters.memory.objects import MemoryObjects
+from fireflyassets.adapters.memory.queue import MemoryQueue
+from fireflyassets.adapters.pillow import PillowPictures
+from fireflyassets.core import ids
+from fireflyassets.core.brief import Row
+from fireflyassets.core.failure import Family, Fault
+from fireflyassets.core.job import JobRow
+from fireflyassets.core.recipe import ComposeStep, GenerateStep, Recipe
+from fireflyassets.core.request import RawRequest
+from fireflyassets.limiter import virtual_time
+from fireflyassets.limiter.memory import MemoryLimiter, MemoryStore
+from fireflyassets.limiter.port import Limits
+from fireflyassets.ports.catalogue import Catalogue, Credential
+from fireflyassets.ports.clock import Clock
+from fireflyassets.ports.documents import CompositeRequest, DocumentComposer
+from fireflyassets.ports.images import GenerateRequest, ImageGenerator
+from fireflyassets.ports.ledger import Wave
+from fireflyassets.ports.paid import (
+    Accepted,
+    Done,
+    Fetched,
+    FetchFailed,
+    Gone,
+    NotAccepted,
+    OutcomeLost,
+    Output,
+    Poll,
+    Submission,
+    Working,
+)
+from fireflyassets.ports.workshop import PaidServices, Workshop
+from fireflyassets.settings import Settings
+from fireflyassets.stages.intake import Intake
+from fireflyassets.stages.pinning import pinned
+from fireflyassets.wave.assembly import Shop, assemble, register
+from fireflyassets.wave.beginning import Begun, begin_by_hand
+from fireflyassets.wave.engine import WaveEngine
+from fireflyassets.wave.reports import Ended, Report
+from fireflyassets_tests.front_door import CAMPAIGN, CUSTOMER, FixedCatalogue, config
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+ASPECTS = ("32x18", "18x32", "24x24")
+ORGANISATION = "ORG"
+SETTINGS = Settings(_env_file=None)  # pyright: ignore[reportCallIssue]
+
+
+class VirtualClock(Clock):
+    """The wall clock of a virtual loop."""
+
+    def __init__(self) -> None:
+        self._clock = virtual_time.VirtualClock()
+
+    def now(self) -> datetime:
+        """Return the virtual time of the running loop."""
+        return self._clock.now()
+
+    async def sleep(self, duration: timedelta) -> None:
+        """Let virtual time pass."""
+        await asyncio.sleep(max(0.0, duration.total_seconds()))
+
+
+async def inline(call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    """Make a blocking call at once; in virtual time there are no threads."""
+    return call(*args, **kwargs)
+
+
+@cache
+def jpeg(width: int, height: int) -> bytes:
+    """Return a small real JPEG."""
+    target = io.BytesIO()
+    Image.new("RGB", (width, height), (200, 120, 40)).save(target, "JPEG")
+    return target.getvalue()
+
+
+@dataclass(frozen=True)
+class Take:
+    """Accept the submit; *silent* loses the answer, *seconds* is the remote time."""
+
+    silent: bool = False
+    seconds: float | None = None
+    ending: Poll | None = None
+    """What polls answer once the time is over; None: done."""
+    writes: bool = True
+
+
+Behaviour = Take | NotAccepted | OutcomeLost
+
+
+@dataclass
+class Vendor:
+    """What both fake services keep: a script, their jobs, and their own list of billed calls."""
+
+    family: Family
+    clock: Clock
+    seconds: float = 1.0
+    script: deque[Behaviour] = field(default_factory=deque)
+    billed: list[str] = field(default_factory=list)
+    sent: int = 0
+    polls: int = 0
+    jobs: dict[str, tuple[datetime, Take]] = field(default_factory=dict)
+
+    def submit(self, deliver: Callable[[], None]) -> Submission:
+        """Answer the next submit as the script says; without a script all is well."""
+        self.sent += 1
+        behaviour = self.script.popleft() if self.script else Take()
+        if not isinstance(behaviour, Take):
+            return behaviour
+        vendor_id = f"{self.family.value}-{self.sent}"
+        self.billed.append(vendor_id)
+        seconds = self.seconds if behaviour.seconds is None else behaviour.seconds
+        self.jobs[vendor_id] = (self.clock.now() + timedelta(seconds=seconds), behaviour)
+        if behaviour.writes:
+            deliver()
+        if behaviour.silent:
+            return OutcomeLost(Fault(self.family, None, "lost_answer"))
+        return Accepted(vendor_id, f"https://x.adobe.io/status/{vendor_id}")
+
+    def ask(self, status_url: str) -> Poll:
+        """Answer a poll."""
+        self.polls += 1
+        vendor_id = status_url.rsplit("/", 1)[-1]
+        if vendor_id not in self.jobs:
+            return Gone()
+        ready_at, behaviour = self.jobs[vendor_id]
+        if self.clock.now() < ready_at:
+            return Working()
+        return behaviour.ending or Done((Output(f"https://out/{vendor_id}", seed=1),))
+
+
+class FakeImages(ImageGenerator):
+    """A Firefly in memory."""
+
+    family = Family.FIREFLY
+
+    def __init__(self, clock: Clock) -> None:
+        self.vendor = Vendor(Family.FIREFLY, clock)
+        self.sizes: dict[str, tuple[int, int]] = {}
+
+    async def generate(self, request: GenerateRequest) -> Submission:
+        answer = self.vendor.submit(lambda: None)
+        if isinstance(answer, Accepted):
+            self.sizes[answer.vendor_id] = (request.width, request.height)
+        return answer
+
+    async def poll(self, status_url: str) -> Poll:
+        return self.vendor.ask(status_url)
+
+    async def fetch(self, url: str) -> Fetched | FetchFailed:
+        width, height = self.sizes[url.rsplit("/", 1)[-1]]
+        return Fetched(jpeg(width, height), "image/jpeg")
+
+
+class FakeDocuments(DocumentComposer):
+    """A Photoshop in memory; it writes to our own store, as the real one does."""
+
+    family = Family.PHOTOSHOP
+
+    def __init__(self, clock: Clock, objects: MemoryObjects) -> None:
+        self.vendor = Vendor(Family.PHOTOSHOP, clock)
+        self.objects = objects
+        self.texts: list[dict[str, str]] = []
+
+    async def compose(self, request: CompositeRequest) -> Submission:
+        def deliver() -> None:
+            content = jpeg(request.width, request.height)
+            self.objects.upload(request.output_url, content, media_type=request.media_type)
+            self.texts.append(dict(request.texts))
+
+        return self.vendor.submit(deliver)
+
+    async def poll(self, status_url: str) -> Poll:
+        return self.vendor.ask(status_url)
+
+    async def fetch(self, url: str) -> Fetched | FetchFailed:
+        raise AssertionError("Composites are written to our own store.")
+
+
+class FakeWorkshop(Workshop):
+    """Opens the two fakes."""
+
+    def __init__(self, images: FakeImages, documents: FakeDocuments) -> None:
+        self.services = PaidServices(images, documents)
+
+    @asynccontextmanager
+    async def open(self, credential: Credential) -> AsyncIterator[PaidServices]:
+        yield self.services
+
+
+def recipe(**changes: object) -> Recipe:
+    """Return generate and compose, with small pictures; *changes* are the generate step's."""
+    said = {"name": "art", "kind": "generate", "size": "20x20", **changes}
+    compose = ComposeStep(
+        name="layout",
+        kind="compose",
+        inputs={"Hero": "art.picture", "Headline": "job.headline"},
+    )
+    return Recipe(steps=(GenerateStep.model_validate(said), compose))
+
+
+def limits(_organisation: str, family: Family) -> Limits:
+    """Return limits that pace Firefly at 48 a minute and Photoshop at 240."""
+    per_minute = 60 if family is Family.FIREFLY else 300
+    return Limits(per_minute=per_minute, source="a test", as_of=date(2026, 1, 1), per_day=9000)
+
+
+@dataclass
+class Floor:
+    """Everything a wave touches, to look into."""
+
+    clock: Clock
+    ledger: MemoryLedger
+    objects: MemoryObjects
+    images: FakeImages
+    documents: FakeDocuments
+    intake: Intake
+    shop: Shop
+    reports: list[Report] = field(default_factory=list)
+    _runs: int = 0
+
+    def order(self, count: int, *, prefix: str = "job") -> list[str]:
+        """Record *count* jobs and return their ids."""
+        rows = [
+            Row(
+                None,
+                RawRequest(f"{prefix}-{n}", f"a bottle {n}", "en-GB", f"Spring {n}", ASPECTS),
+            )
+            for n in range(count)
+        ]
+        answers = self.intake.accept(rows, customer=CUSTOMER, campaign=CAMPAIGN)
+        return [answer.row.job_id for answer in answers]  # pyright: ignore[reportAttributeAccessIssue]
+
+    def begin(self, job_ids: Sequence[str]) -> Begun:
+        """Form and start waves of the jobs."""
+        self._runs += 1
+        now = self.clock.now()
+        return begin_by_hand(
+            self.ledger,
+            CUSTOMER,
+            job_ids,
+            f"run-{self._runs}",
+            settings=self.shop.settings,
+            now=now,
+            new_id=lambda: ids.wave_id(now, f"{self._runs:06x}"),
+        )
+
+    def engine(self, wave: Wave) -> WaveEngine:
+        """Put a started wave's engine together."""
+        campaign = pinned(self.objects, wave.customer, wave.campaign, wave.campaign_version)
+        credential = self.shop.catalogue.credential(wave.credential, customer=wave.customer)
+        register(self.shop, credential.organisation)
+        return assemble(
+            self.shop,
+            wave,
+            wave.run_id or "",
+            campaign=campaign,
+            credential=credential,
+            services=PaidServices(self.images, self.documents),
+            report=self.reports.append,
+        )
+
+    async def work(self, job_ids: Sequence[str]) -> dict[str, Ended]:
+        """Run the jobs as one person would who asks for them; return how each turn ended."""
+        self.reports.clear()
+        for wave in self.begin(job_ids).waves:
+            await self.engine(wave).run()
+        return {one.job_id: one for one in self.reports if isinstance(one, Ended)}
+
+    def row(self, job_id: str) -> JobRow:
+        """Return a row that exists."""
+        row = self.ledger.job(job_id)
+        assert row is not None
+        return row
+
+
+def floor(
+    *, catalogue: Catalogue | None = None, store: MemoryStore | None = None, **settings: object
+) -> Floor:
+    """Return an empty floor. Call inside a virtual loop."""
+    clock = VirtualClock()
+    ledger, objects = MemoryLedger(), MemoryObjects()
+    images, documents = FakeImages(clock), FakeDocuments(clock, objects)
+    templates = {aspect: f"{aspect}.psd" for aspect in ASPECTS}
+    known = catalogue or FixedCatalogue(
+        config(aspects=ASPECTS, templates=templates, recipe=recipe())
+    )
+    shop = Shop(
+        ledger=ledger,
+        objects=objects,
+        catalogue=known,
+        limiter=MemoryLimiter(now=clock.now, store=store),
+        adobe=FakeWorkshop(images, documents),
+        pictures=PillowPictures(),
+        settings=SETTINGS.model_copy(update=settings),
+        clock=clock,
+        limits=limits,
+        chance=lambda: 0.5,
+        offload=inline,
+    )
+    intake = Intake(ledger, objects, MemoryQueue(clock), known, clock)
+    return Floor(clock, ledger, objects, images, documents, intake, shop)
+
+
+def turns(ended: Mapping[str, Ended]) -> list[str]:
+    """Return the turns in order of their end."""
+    return [one.turn.value for one in ended.values()]
+
+
+def books_agree(here: Floor) -> None:
+    """Every call that the vendors billed stands in exactly one operation row, and no other."""
+    billed = [*here.images.vendor.billed, *here.documents.vendor.billed]
+    booked = [
+        row.vendor_id
+        for job in here.ledger.campaign_jobs("acme", "spring-launch")
+        for row in here.ledger.history(job.job_id).operations
+    ]
+    assert sorted(booked) == sorted(billed)

@@ -1,0 +1,194 @@
+"""The wave engine in virtual time: what a run does with its jobs, and what it leaves behind."""
+
+from fireflyassets.core.failure import Family, Fault
+from fireflyassets.core.recipe import ComposeStep, Recipe
+from fireflyassets.core.status import Status
+from fireflyassets.limiter.virtual_time import run
+from fireflyassets.ports.paid import NotAccepted
+from fireflyassets.wave.reports import Check, Checked, Turn
+from fireflyassets_tests.floor import ASPECTS, books_agree, floor, recipe, turns
+from fireflyassets_tests.front_door import FixedCatalogue, config
+
+
+def test_jobs_reach_their_deliveries() -> None:
+    """Each job ends succeeded with a tagged file for each aspect, and the books agree."""
+
+    async def scenario() -> None:
+        here = floor()
+        jobs = here.order(5)
+
+        ended = await here.work(jobs)
+
+        assert turns(ended) == ["succeeded"] * 5
+        for job_id in jobs:
+            row = here.row(job_id)
+            assert row.status is Status.SUCCEEDED
+            assert row.cost_actual == row.cost_estimate
+            assert row.run_id == "run-1"
+            assert [key.split("/")[3] for key in row.outputs] == list(ASPECTS)
+            tags = here.objects.tags(row.outputs[0])
+            assert tags is not None
+            assert tags["generated-by"] == "firefly-v3-base"
+        assert len(here.images.vendor.billed) == 5
+        assert len(here.documents.vendor.billed) == 15
+        books_agree(here)
+
+    run(scenario)
+
+
+def test_a_done_job_is_never_paid_again() -> None:
+    """Asked again, a finished job is told again: nothing is sent."""
+
+    async def scenario() -> None:
+        here = floor()
+        jobs = here.order(2)
+        await here.work(jobs)
+
+        begun = here.begin(jobs)
+
+        assert begun.waves == ()
+        assert {row.job_id for row in begun.done} == set(jobs)
+        assert here.images.vendor.sent == 2
+
+    run(scenario)
+
+
+def test_a_refused_prompt_goes_to_review() -> None:
+    """An unsafe prompt costs nothing, is sent once, and does not touch the other jobs."""
+
+    async def scenario() -> None:
+        here = floor()
+        jobs = here.order(3)
+        here.images.vendor.script.append(NotAccepted(Fault(Family.FIREFLY, 451, "prompt_unsafe")))
+
+        ended = await here.work(jobs)
+
+        assert sorted(turns(ended)) == ["failed", "succeeded", "succeeded"]
+        bad = next(one for one in ended.values() if one.turn is Turn.FAILED)
+        row = here.row(bad.job_id)
+        assert row.status is Status.REVIEW
+        assert row.ttl is None
+        assert "Change the prompt" in (row.reason or "")
+        assert here.images.vendor.sent == 3
+        books_agree(here)
+
+    run(scenario)
+
+
+def test_limiter_use_is_full_while_jobs_wait() -> None:
+    """Firefly is called at its paced rate from the first grant to the last."""
+
+    async def scenario() -> None:
+        here = floor()
+        jobs = here.order(40)
+        began = here.clock.now()
+
+        await here.work(jobs)
+
+        took = (here.clock.now() - began).total_seconds()
+        # 40 calls at 48 a minute are 39 intervals of 1.25 s; the last job then needs its stages.
+        assert took < 39 * 1.25 + 12
+
+    run(scenario)
+
+
+def test_compose_only_and_generate_only() -> None:
+    """Both short recipes end in deliveries and pay for nothing else."""
+
+    async def scenario() -> None:
+        text_only = Recipe(
+            steps=(ComposeStep(name="layout", kind="compose", inputs={"Headline": "job.headline"}),)
+        )
+        here = floor(
+            catalogue=FixedCatalogue(
+                config(aspects=ASPECTS, templates=dict.fromkeys(ASPECTS, "t.psd"), recipe=text_only)
+            )
+        )
+        (job,) = here.order(1)
+        ended = await here.work([job])
+        assert ended[job].turn is Turn.SUCCEEDED
+        assert here.images.vendor.sent == 0
+        tags = here.objects.tags(here.row(job).outputs[0])
+        assert tags is not None
+        assert tags["generated-by"] == "composed-only"
+
+    run(scenario)
+
+
+def test_skip_leaves_out_one_aspect() -> None:
+    """A step that may be skipped costs the job one rendition, not its life."""
+
+    async def scenario() -> None:
+        layout = ComposeStep(
+            name="layout",
+            kind="compose",
+            on_failure="skip",  # pyright: ignore[reportArgumentType]
+            inputs={"Hero": "art.picture", "Headline": "job.headline"},
+        )
+        steps = (recipe().steps[0], layout)
+        here = floor(
+            catalogue=FixedCatalogue(
+                config(
+                    aspects=ASPECTS,
+                    templates=dict.fromkeys(ASPECTS, "t.psd"),
+                    recipe=Recipe(steps=steps),
+                )
+            )
+        )
+        (job,) = here.order(1)
+        here.documents.vendor.script.append(NotAccepted(Fault(Family.PHOTOSHOP, 400, "400401")))
+
+        ended = await here.work([job])
+
+        assert ended[job].turn is Turn.SUCCEEDED
+        assert len(here.row(job).outputs) == len(ASPECTS) - 1
+
+    run(scenario)
+
+
+def test_pending_review_warns_and_delivers() -> None:
+    """Where a person must approve, the job is delivered, and its review check does not pass."""
+
+    async def scenario() -> None:
+        here = floor(
+            catalogue=FixedCatalogue(
+                config(
+                    aspects=ASPECTS,
+                    templates=dict.fromkeys(ASPECTS, "t.psd"),
+                    recipe=recipe(),
+                    review="required",
+                )
+            )
+        )
+        (job,) = here.order(1)
+
+        ended = await here.work([job])
+
+        review = next(
+            one for one in here.reports if isinstance(one, Checked) and one.check is Check.REVIEW
+        )
+        assert ended[job].turn is Turn.SUCCEEDED
+        assert not review.passed
+        assert not review.blocks
+
+    run(scenario)
+
+
+def test_a_job_whose_manifest_was_swapped_is_not_run() -> None:
+    """The stored input must be the one that the row's hash names."""
+
+    async def scenario() -> None:
+        here = floor()
+        (job,) = here.order(1)
+        row = here.row(job)
+        other = here.order(2, prefix="other")[1]
+        swapped = here.objects.get(here.row(other).input_manifest)
+        assert swapped is not None
+        here.objects.put(row.input_manifest, swapped, media_type="application/json")
+
+        ended = await here.work([job])
+
+        assert ended[job].turn is Turn.FAILED
+        assert here.images.vendor.sent == 0
+
+    run(scenario)

@@ -1,0 +1,248 @@
+"""What a wave makes of refusals, lost answers, bad ends, kills and stops, in virtual time."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from fireflyassets.core.failure import Family, Fault
+from fireflyassets.core.money import Cause
+from fireflyassets.core.status import Status
+from fireflyassets.limiter.virtual_time import run
+from fireflyassets.ports.paid import EndedBadly, Gone, NotAccepted, OutcomeLost, Working
+from fireflyassets.stages.dispatch import take_over
+from fireflyassets.wave.reports import Turn
+from fireflyassets_tests.floor import ASPECTS, Take, books_agree, floor, recipe, turns
+from fireflyassets_tests.front_door import FixedCatalogue, config
+
+
+def test_a_lost_generate_is_held_and_not_repeated() -> None:
+    """A generate whose answer is lost may be billed: the job is held, and stays so when asked."""
+
+    async def scenario() -> None:
+        here = floor()
+        jobs = here.order(2)
+        here.images.vendor.script.append(Take(silent=True))
+
+        ended = await here.work(jobs)
+        held = next(one for one in ended.values() if one.turn is Turn.HELD)
+        again = here.begin([held.job_id])
+
+        row = here.row(held.job_id)
+        assert row.status is Status.QUEUED
+        assert row.hold is not None
+        assert again.waves == ()
+        assert "held" in again.skipped[0].reason
+        assert here.images.vendor.sent == 2
+        assert here.ledger.due("acme-main", "acme", now=here.clock.now(), most=10) == []
+
+    run(scenario)
+
+
+def test_a_lost_composite_is_settled_by_its_key() -> None:
+    """A composite whose answer is lost waits 75 minutes; the key then shows that it ran."""
+
+    async def scenario() -> None:
+        here = floor()
+        (job,) = here.order(1)
+        here.documents.vendor.script.append(Take(silent=True))
+
+        ended = await here.work([job])
+        assert ended[job].turn is Turn.PARKED
+        parked = here.row(job)
+        assert parked.not_before is not None
+        assert parked.not_before - here.clock.now() > timedelta(minutes=70)
+        await here.clock.sleep(timedelta(minutes=76))
+        ended = await here.work([job])
+
+        assert ended[job].turn is Turn.SUCCEEDED
+        assert here.documents.vendor.sent == 3
+        assert here.images.vendor.sent == 1
+
+    run(scenario)
+
+
+def test_a_composite_that_wrote_nothing_is_sent_anew() -> None:
+    """After 75 minutes without a file the lost send is booked as possible cost and repeated."""
+
+    async def scenario() -> None:
+        here = floor()
+        (job,) = here.order(1)
+        here.documents.vendor.script.append(
+            OutcomeLost(Fault(Family.PHOTOSHOP, 504, "lost_answer"))
+        )
+
+        await here.work([job])
+        await here.clock.sleep(timedelta(minutes=76))
+        ended = await here.work([job])
+
+        causes = [row.cause for row in here.ledger.history(job).operations]
+        assert causes.count(Cause.POSSIBLE_COST) == 1
+        # The possible cost takes the job over its estimate: the cost check ends it unpublished.
+        assert ended[job].turn is Turn.FAILED
+        assert here.row(job).outputs == ()
+
+    run(scenario)
+
+
+def test_throttled_calls_cost_no_try() -> None:
+    """Nine 429s in one step, and the job still succeeds with one billed generate."""
+
+    async def scenario() -> None:
+        here = floor()
+        (job,) = here.order(1)
+        refusal = NotAccepted(Fault(Family.FIREFLY, 429, "rate_limited"), timedelta(seconds=2))
+        here.images.vendor.script.extend([refusal] * 9)
+
+        ended = await here.work([job])
+
+        assert ended[job].turn is Turn.SUCCEEDED
+        assert here.images.vendor.sent == 10
+        assert len(here.images.vendor.billed) == 1
+
+    run(scenario)
+
+
+def test_a_storm_parks_the_job() -> None:
+    """Ten 429s in one step give the job back, due later, without an attempt."""
+
+    async def scenario() -> None:
+        here = floor()
+        (job,) = here.order(1)
+        refusal = NotAccepted(Fault(Family.FIREFLY, 429, "rate_limited"), timedelta(seconds=2))
+        here.images.vendor.script.extend([refusal] * 10)
+
+        ended = await here.work([job])
+
+        assert ended[job].turn is Turn.PARKED
+        assert here.row(job).attempts == 0
+        assert here.row(job).not_before is not None
+
+    run(scenario)
+
+
+@pytest.mark.parametrize(
+    ("ending", "turn", "sent"),
+    [
+        (EndedBadly(Fault(Family.FIREFLY, 200, "runtime_error")), Turn.SUCCEEDED, 2),
+        (EndedBadly(Fault(Family.FIREFLY, 200, "prompt_unsafe")), Turn.FAILED, 1),
+        (EndedBadly(Fault(Family.FIREFLY, 200, "never_heard_of")), Turn.HELD, 1),
+        (Gone(), Turn.HELD, 1),
+        (Working(), Turn.FAILED, 1),
+    ],
+)
+def test_each_bad_end_has_its_own_way(ending: object, turn: Turn, sent: int) -> None:
+    """Transient ends are retried, unsafe ones fail, unknown ones hold, endless ones time out."""
+
+    async def scenario() -> None:
+        here = floor(
+            catalogue=FixedCatalogue(
+                config(
+                    aspects=ASPECTS,
+                    templates=dict.fromkeys(ASPECTS, "t.psd"),
+                    recipe=recipe(),
+                    cost_tolerance="1",
+                )
+            )
+        )
+        (job,) = here.order(1)
+        here.images.vendor.script.append(Take(ending=ending))  # pyright: ignore[reportArgumentType]
+
+        ended = await here.work([job])
+
+        assert ended[job].turn is turn
+        assert here.images.vendor.sent == sent
+
+    run(scenario)
+
+
+def test_a_timed_out_job_is_collected_by_its_id() -> None:
+    """Run again, a job that timed out asks for the stored id first, and pays nothing more."""
+
+    async def scenario() -> None:
+        here = floor()
+        (job,) = here.order(1)
+        here.images.vendor.script.append(Take(seconds=3600.0))
+
+        ended = await here.work([job])
+        assert here.row(job).status is Status.DLQ
+        await here.clock.sleep(timedelta(hours=1))
+        ended = await here.work([job])
+
+        assert ended[job].turn is Turn.SUCCEEDED
+        assert here.images.vendor.sent == 1
+        assert here.row(job).replays == 1
+        books_agree(here)
+
+    run(scenario)
+
+
+def test_a_killed_wave_is_taken_over_without_a_second_payment() -> None:
+    """Whatever the wave had accepted when it died is collected by the next one."""
+
+    async def scenario() -> None:
+        here = floor()
+        jobs = here.order(6)
+        wave = here.begin(jobs).waves[0]
+        dead = asyncio.ensure_future(here.engine(wave).run())
+        await here.clock.sleep(timedelta(seconds=5))
+        dead.cancel()
+        await here.clock.sleep(timedelta(minutes=2))
+
+        take_over(here.ledger, wave, now=here.clock.now())
+        unfinished = [job for job in jobs if here.row(job).status is Status.QUEUED]
+        ended = await here.work(unfinished)
+
+        assert unfinished
+        assert set(turns(ended)) == {"succeeded"}
+        assert len(here.images.vendor.billed) == 6
+        assert len(here.documents.vendor.billed) == 18
+        assert {here.row(job).crashes for job in unfinished} == {1}
+        books_agree(here)
+
+    run(scenario)
+
+
+def test_a_zombie_binds_nothing() -> None:
+    """After a takeover the old worker's results do not count, and the job is not paid twice."""
+
+    async def scenario() -> None:
+        here = floor()
+        (job,) = here.order(1)
+        wave = here.begin([job]).waves[0]
+        zombie = asyncio.ensure_future(here.engine(wave).run())
+        await here.clock.sleep(timedelta(seconds=0.5))
+        take_over(here.ledger, wave, now=here.clock.now())
+        ended = await here.work([job])
+        await zombie
+
+        assert ended[job].turn is Turn.SUCCEEDED
+        assert here.row(job).status is Status.SUCCEEDED
+        assert len(here.images.vendor.billed) == 1
+        books_agree(here)
+
+    run(scenario)
+
+
+def test_a_stopped_wave_gives_its_jobs_back_uncounted() -> None:
+    """A planned stop: what is in flight is kept, the rest is due at once, nothing is counted."""
+
+    async def scenario() -> None:
+        here = floor()
+        jobs = here.order(10)
+        wave = here.begin(jobs).waves[0]
+        engine = here.engine(wave)
+        working = asyncio.ensure_future(engine.run())
+        await here.clock.sleep(timedelta(seconds=4))
+        engine.stop()
+        await working
+
+        back = [job for job in jobs if here.row(job).status is Status.QUEUED]
+        assert back
+        assert {(here.row(job).attempts, here.row(job).crashes) for job in back} == {(0, 0)}
+        ended = await here.work(back)
+        assert set(turns(ended)) == {"succeeded"}
+        assert len(here.images.vendor.billed) == 10
+        books_agree(here)
+
+    run(scenario)
