@@ -35,8 +35,8 @@ check: $(STAMP) ## Lint, format, types, import contracts, spelling, lock.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright
-	$(BIN)/lint-imports
-	$(BIN)/codespell
+	$(BIN)/lint-imports --no-logo --no-cache
+	git ls-files -z --cached --others --exclude-standard | xargs -0 $(BIN)/codespell
 	$$(command -v uv || echo .local/uv/bin/uv) lock --check --offline --quiet
 
 format: $(STAMP) ## Format the code and mend what can be mended by itself.

@@ -21,6 +21,7 @@ from fireflyassets.adapters.clock import SystemClock
 from fireflyassets.adapters.files import FileCatalogue
 from fireflyassets.adapters.pillow import PillowPictures
 from fireflyassets.adapters.secrets import EnvironmentSecrets
+from fireflyassets.core import ids
 from fireflyassets.limiter.dynamodb import DynamoLimiter
 from fireflyassets.limiter.port import Limiter
 from fireflyassets.ports.clock import Clock
@@ -78,6 +79,6 @@ def chance() -> float:
     return random.random()  # noqa: S311 - jitter, not a secret.
 
 
-def hex_chance() -> str:
-    """Return six random hex digits for ids."""
-    return secrets.token_hex(3)
+def new_wave_id() -> str:
+    """Return a wave id that sorts by time and is not given twice."""
+    return ids.wave_id(factory().clock.now(), secrets.token_hex(3))

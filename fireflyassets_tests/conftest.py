@@ -77,7 +77,7 @@ def free_port() -> int:
 
 def start(
     command: list[str], *, environment: dict[str, str], folder: str
-) -> "subprocess.Popen[bytes]":
+) -> subprocess.Popen[bytes]:
     """Start *command*; its output goes to a file in *folder*, so that a full pipe blocks nobody."""
     with Path(folder, "log").open("wb") as log:
         return subprocess.Popen(  # noqa: S603 - the command is built above, from our own parts.
@@ -85,7 +85,7 @@ def start(
         )
 
 
-def wait_until_up(process: "subprocess.Popen[bytes]", is_up: Callable[[], bool]) -> None:
+def wait_until_up(process: subprocess.Popen[bytes], is_up: Callable[[], bool]) -> None:
     """Return once *is_up*; fail when the process ends or takes a minute."""
     for _ in range(START_ATTEMPTS):
         if is_up():
@@ -98,7 +98,7 @@ def wait_until_up(process: "subprocess.Popen[bytes]", is_up: Callable[[], bool])
     pytest.fail(f"{process.args!r} did not answer within a minute.")
 
 
-def stop(process: "subprocess.Popen[bytes]") -> None:
+def stop(process: subprocess.Popen[bytes]) -> None:
     """End the process we started, by its id; force it only if it does not follow."""
     process.terminate()
     try:

@@ -6,6 +6,7 @@ The vendor counts what it accepted by itself, so that a test compares two books 
 
 import asyncio
 import io
+import itertools
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -261,7 +262,7 @@ class Floor:
             f"run-{self._runs}",
             settings=self.shop.settings,
             now=now,
-            new_id=lambda: ids.wave_id(now, f"{self._runs:06x}"),
+            new_id=self.shop.new_wave_id,
         )
 
     def engine(self, wave: Wave) -> WaveEngine:
@@ -298,6 +299,7 @@ def floor(
 ) -> Floor:
     """Return an empty floor. Call inside a virtual loop."""
     clock = VirtualClock()
+    numbers = itertools.count()
     ledger, objects = MemoryLedger(), MemoryObjects()
     images, documents = FakeImages(clock), FakeDocuments(clock, objects)
     templates = {aspect: f"{aspect}.psd" for aspect in ASPECTS}
@@ -315,6 +317,7 @@ def floor(
         clock=clock,
         limits=limits,
         chance=lambda: 0.5,
+        new_wave_id=lambda: ids.wave_id(clock.now(), f"{next(numbers):06x}"),
         offload=inline,
     )
     intake = Intake(ledger, objects, MemoryQueue(clock), known, clock)

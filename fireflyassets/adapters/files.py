@@ -9,7 +9,6 @@ and takes nothing else down. Does not: YAML (``yaml_file.py``), what makes a cam
 """
 
 import hashlib
-import logging
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
@@ -26,8 +25,6 @@ from fireflyassets.core.failure import Family
 from fireflyassets.core.money import RateCard
 from fireflyassets.limiter.port import Limits
 from fireflyassets.ports.catalogue import Catalogue, Credential, Quarantined
-
-_log = logging.getLogger(__name__)
 
 Shape = TypeVar("Shape", bound=BaseModel)
 
@@ -54,8 +51,6 @@ class FileCatalogue(Catalogue):
         self._cards = tuple(rates.values())
         self._limits = LimitBook(limits.values())
         self._campaigns = self._read_campaigns()
-        for bad in self._quarantined:
-            _log.warning("Quarantined %s: %s", bad.path, bad.reason)
 
     # -- campaigns ------------------------------------------------------------------------------
     def _read_campaigns(self) -> dict[str, Filed]:

@@ -4,6 +4,7 @@ Belongs here: the wiring of this one process. Does not: anything on import.
 """
 
 import argparse
+import logging
 from collections.abc import Sequence
 
 import uvicorn
@@ -12,6 +13,8 @@ from fireflyassets import composition
 from fireflyassets.api.app import create_app
 from fireflyassets.api.desk import Ports
 from fireflyassets.settings import Settings
+
+_log = logging.getLogger(__name__)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -22,6 +25,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     chosen = parser.parse_args(arguments)
     settings = Settings()
     factory = composition.build(settings)
+    for bad in factory.catalogue.quarantined():
+        _log.warning("Quarantined %s: %s", bad.path, bad.reason)
     ports = Ports(
         ledger=factory.ledger,
         objects=factory.objects,

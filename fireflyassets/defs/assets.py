@@ -11,7 +11,6 @@ from typing import Final
 
 import dagster as dg
 
-from fireflyassets import composition
 from fireflyassets.core import ids
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.stage import BASE_IMAGES, DELIVERIES, RENDITIONS
@@ -141,7 +140,11 @@ class WaveRun:
         wave_id = context.run.tags.get(names.WAVE_TAG)
         now = shop.clock.now()
         if wave_id is not None:
-            return begin(shop.ledger, wave_id, context.run_id, settings=shop.settings, now=now)
+            begun = begin(shop.ledger, wave_id, context.run_id, settings=shop.settings, now=now)
+            if begun is not None or context.run.parent_run_id is None:
+                return begun
+            # Somebody re-executes a run whose wave is over: what is done is told again, and only
+            # what may be claimed is worked on.
         if not context.has_partition_key and not context.has_partition_key_range:
             raise dg.Failure(
                 "This run names no jobs. Choose partitions: each is one job.", allow_retries=False
@@ -153,7 +156,7 @@ class WaveRun:
             context.run_id,
             settings=shop.settings,
             now=now,
-            new_id=lambda: ids.wave_id(now, composition.hex_chance()),
+            new_id=shop.new_wave_id,
         )
 
     def _tag(self, begun: Begun) -> None:

@@ -135,4 +135,4 @@ WAVE_PORTS = {
 def shop(given: Any) -> Shop:  # noqa: ANN401 - Dagster makes a class for each set of resources.
     """Return the ports of a wave from a context's resources."""
     ports = {name: getattr(given, name) for name in WAVE_PORTS}
-    return Shop(**ports, chance=composition.chance)
+    return Shop(**ports, chance=composition.chance, new_wave_id=composition.new_wave_id)

@@ -11,7 +11,6 @@ from typing import Final
 
 import dagster as dg
 
-from fireflyassets import composition
 from fireflyassets.core import ids
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.defs import names, resources
@@ -111,7 +110,7 @@ class Dispatcher:
         )
 
     def _form(self, batch: Batch, now: datetime) -> Wave | None:
-        wave_id = ids.wave_id(now, composition.hex_chance())
+        wave_id = self.shop.new_wave_id()
 
         def claiming(job_id: str) -> Claim | None:
             return self.shop.ledger.claim(job_id, batch.lane.customer, wave_id, now=now)

@@ -52,6 +52,7 @@ class Job(BaseModel):
 
     job_id: str = Field(alias="jobId")
     status: Status
+    held: bool = False
     reason: str | None = None
     cost_estimate: Decimal = Field(alias="costEstimate")
     cost_actual: Decimal | None = Field(default=None, alias="costActual")

@@ -18,7 +18,7 @@ import psutil
 from botocore.exceptions import BotoCoreError
 
 from fireflyassets.core.errors import FactoryError, ServiceDown
-from fireflyassets.core.status import ENDED
+from fireflyassets.core.status import ENDED, Status
 from fireflyassets.local import pictures, processes
 from fireflyassets.local.books import read_books
 from fireflyassets.local.customer import Customer, Doors, Job
@@ -118,13 +118,13 @@ class _Demo:
         told = ""
         while True:
             self._stack.watch()
-            open_ones = [each for each in self._wanted if not _has_ended(jobs.get(each))]
+            open_ones = [each for each in self._wanted if not _has_settled(jobs.get(each))]
             jobs |= self._customer.jobs(open_ones)
             elapsed = time.monotonic() - started
             if (now := self._progress(jobs)) != told:
                 told = now
                 self._say(f"{elapsed:5.0f} s  {told}")
-            if all(_has_ended(jobs.get(each)) for each in self._wanted):
+            if all(_has_settled(jobs.get(each)) for each in self._wanted):
                 return jobs
             if elapsed > DEADLINE.total_seconds():
                 raise DemoFailed(self._unfinished(jobs))
@@ -139,14 +139,14 @@ class _Demo:
         lines = [
             f"    {request.key}: {_standing(jobs.get(job_id))}"
             for job_id, request in self._wanted.items()
-            if not _has_ended(jobs.get(job_id))
+            if not _has_settled(jobs.get(job_id))
         ]
         limit = DEADLINE.total_seconds()
         return f"{len(lines)} jobs have not ended after {limit:.0f} s:\n" + "\n".join(lines)
 
     def _download(self, jobs: Mapping[str, Job]) -> tuple[Rendition, ...]:
         for job_id, job in jobs.items():
-            if job.status.value != "succeeded":
+            if job.status is not Status.SUCCEEDED:
                 self._say(f"Job {self._wanted[job_id].key}: {_standing(job)}")
         return tuple(
             pictures.keep(
@@ -157,7 +157,7 @@ class _Demo:
                 folder=self._plan.output,
             )
             for job_id, request in self._wanted.items()
-            if jobs[job_id].status.value == "succeeded"
+            if jobs[job_id].status is Status.SUCCEEDED
             for aspect in request.aspects
         )
 
@@ -181,11 +181,13 @@ class _Demo:
         )
 
 
-def _has_ended(job: Job | None) -> bool:
-    return job is not None and job.status in ENDED
+def _has_settled(job: Job | None) -> bool:
+    """Say whether waiting is over: a held job waits for a person."""
+    return job is not None and (job.held or job.status in ENDED)
 
 
 def _standing(job: Job | None) -> str:
     if job is None:
         return "never seen in the ledger"
-    return f"{job.status.value}{f', {job.reason}' if job.reason else ''}"
+    state = "held" if job.held else job.status.value
+    return f"{state}: {job.reason}" if job.reason else state

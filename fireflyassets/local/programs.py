@@ -108,7 +108,7 @@ def _welcome(stack: Stack) -> str:
         [
             "The local stack is up; Ctrl-C stops it.",
             f"  Dagster    {url('dagster')}",
-            f"  API docs   {url('api')}/docs",
+            f"  API docs   {url('api')}/openapi.json",
             f"  Twin       {url('twin')}/_twin/summary",
             f"  AWS        {url('aws')} (set AWS_ENDPOINT_URL to it)",
             f"  Tokens     {stack.folder.tokens}/<customer>",

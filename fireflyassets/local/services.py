@@ -84,7 +84,7 @@ class _Maker:
         return self._service(
             "api",
             (*_python("fireflyassets.api"), "--host", HOST, "--port", str(self._ports["api"])),
-            readiness.answers(f"{self._url('api')}/openapi.json"),
+            readiness.answers(f"{self._url('api')}/health"),
         )
 
     def code(self) -> Service:

@@ -31,6 +31,8 @@ _FORMATS: Final = {1: ("I", "H"), 2: ("Q", "I")}
 _RUN_LENGTHS: Final = 1
 """Compression of the preview; 0 is raw. Photoshop writes no other there."""
 
+_ENDS_EARLY: Final = "The PSD ends too early; upload the whole file."
+
 Kind = Literal["picture", "text", "group", "other"]
 
 MALFORMED: Final = (
@@ -96,7 +98,7 @@ def open_document(document: bytes) -> PSDImage:
     try:
         _check_whole(document)
     except struct.error as error:
-        raise UnreadableDocument("The PSD ends too early; upload the whole file.") from error
+        raise UnreadableDocument(_ENDS_EARLY) from error
     with decoding():
         psd = PSDImage.open(  # pyright: ignore[reportUnknownMemberType] - its PathLike is bare
             BytesIO(document), max_alloc_bytes=MAX_BYTES
@@ -151,24 +153,29 @@ def _check_whole(document: bytes) -> None:
     if not document.startswith(b"8BPS"):
         raise UnreadableDocument("The file is not a PSD; it must begin with 8BPS.")
     version, channels, height, width, depth = struct.unpack_from(">H6xHIIH", document, 4)
-    if version not in _FORMATS or not 0 < height * width <= MAX_PIXELS:
+    if version not in _FORMATS or not channels or not 0 < height * width <= MAX_PIXELS:
         raise UnreadableDocument(
-            f"The PSD claims version {version} and {width}x{height} px; at most {MAX_PIXELS:,} "
-            "pixels are rendered."
+            f"The PSD claims version {version}, {channels} channels and {width}x{height} px; at "
+            f"most {MAX_PIXELS:,} pixels are rendered."
         )
     layers_length, row_length = _FORMATS[version]
     at = 26
     for length_format in (">I", ">I", f">{layers_length}"):
         (length,) = struct.unpack_from(length_format, document, at)
-        at += struct.calcsize(length_format) + length
+        at = min(len(document), at + struct.calcsize(length_format) + length)
     (compression,) = struct.unpack_from(">H", document, at)
     rows, row_bytes = height * channels, (width * depth + 7) // 8
-    needed = rows * row_bytes
     if compression == _RUN_LENGTHS:
-        lengths = struct.unpack_from(f">{rows}{row_length}", document, at + 2)
-        needed = rows * struct.calcsize(row_length) + sum(lengths)
-        # A run takes two bytes and holds at most 128.
-        if min(lengths) < 2 * ceil(row_bytes / 128):
-            raise UnreadableDocument(f"The PSD's preview is too small for {width}x{height} px.")
-    if compression <= _RUN_LENGTHS and len(document) < at + 2 + needed:
-        raise UnreadableDocument("The PSD ends too early; upload the whole file.")
+        _check_runs(document, at + 2, f">{rows}{row_length}", row_bytes)
+    elif not compression and len(document) < at + 2 + rows * row_bytes:
+        raise UnreadableDocument(_ENDS_EARLY)
+
+
+def _check_runs(document: bytes, at: int, lengths_format: str, row_bytes: int) -> None:
+    """Refuse a preview whose packed rows are not all there, or too short to be true."""
+    lengths = struct.unpack_from(lengths_format, document, at)
+    if len(document) < at + struct.calcsize(lengths_format) + sum(lengths):
+        raise UnreadableDocument(_ENDS_EARLY)
+    # A run takes two bytes and holds at most 128.
+    if min(lengths) < 2 * ceil(row_bytes / 128):
+        raise UnreadableDocument("The PSD's preview is too small for its canvas; save it again.")

@@ -54,6 +54,7 @@ class Shop:
     limits: LimitsOf
     chance: Callable[[], float]
     """A number in [0, 1) for jitter."""
+    new_wave_id: Callable[[], str]
     offload: Offload = in_thread
 
 

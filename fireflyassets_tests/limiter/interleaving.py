@@ -1,7 +1,7 @@
 """Several processes over one strict table, and everything that can come between them.
 
 Here: the world that runs a list of operations in virtual time and raises as soon as an invariant is
-broken. Not here: which operations are drawn, and the broken protocols (`test_invariants`).
+broken. Not here: the operations (`plans`) and the broken protocols (`test_invariants`).
 
 True time moves only here. Each process has a clock that is up to 50 ms off, and fires its tickets
 up to 40 ms after it meant to.
@@ -37,6 +37,16 @@ from fireflyassets.limiter.port import (
     Voided,
     Waiting,
 )
+from fireflyassets_tests.limiter.plans import (
+    MAX_SKEW_US,
+    Advance,
+    Midnight,
+    Operation,
+    Pause,
+    Plan,
+    Repeat,
+    Reserve,
+)
 from fireflyassets_tests.limiter.strict_dynamo import Attributes, Request, StrictTable
 
 if TYPE_CHECKING:
@@ -44,67 +54,12 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef
 
 ITEM = "organisation#firefly"
-MAX_SKEW_US = 50_000
 MAX_LATE_US = 40_000
 MILLISECOND_US = 1_000
 
 
 class InvariantBroken(AssertionError):
     """The protocol did what it must never do."""
-
-
-@dataclass(frozen=True)
-class Reserve:
-    """*process* asks for *count* tickets; its first write is *delay* ms under way."""
-
-    process: int
-    count: int
-    delay: int = 0
-    meanwhile: tuple["Operation", ...] = ()
-
-
-@dataclass(frozen=True)
-class Pause:
-    """*process* was refused with *retry_after* seconds; its first write is *delay* ms under way."""
-
-    process: int
-    retry_after: int
-    delay: int = 0
-    meanwhile: tuple["Operation", ...] = ()
-
-
-@dataclass(frozen=True)
-class Advance:
-    """*milliseconds* pass, and tickets fire."""
-
-    milliseconds: int
-
-
-@dataclass(frozen=True)
-class Repeat:
-    """The network delivers the *back*-th last update again; nobody hears its answer."""
-
-    back: int
-
-
-@dataclass(frozen=True)
-class Midnight:
-    """Time jumps to *before* ms before the next midnight."""
-
-    before: int
-
-
-Operation = Reserve | Pause | Advance | Repeat | Midnight
-
-
-@dataclass(frozen=True)
-class Plan:
-    """One example: the limits, the processes' clocks, and what happens."""
-
-    rate: int
-    per_day: int | None
-    skews: tuple[int, ...]
-    operations: tuple[Operation, ...]
 
 
 @dataclass

@@ -1,8 +1,7 @@
 """What holds under every interleaving, and proof that the check can fail.
 
-Here: weighted plans of delayed, repeated and stale calls over skewed clocks, run through the real
-expressions; and broken protocols, each of which the same plans must catch. Not here: the world that
-runs a plan (`interleaving`).
+Here: the real expressions under drawn plans, and broken protocols, each of which the same plans
+must catch. Not here: the plans (`plans`) and the world that runs one (`interleaving`).
 """
 
 from collections.abc import Callable
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import Phase, given, settings
-from hypothesis import strategies as st
 
 from fireflyassets.limiter import protocol
 from fireflyassets.limiter.conditional import Applied, Lost
@@ -29,62 +27,14 @@ from fireflyassets.limiter.dynamodb import (
 )
 from fireflyassets.limiter.port import Due, Stale, Ticket, Voided, Waiting
 from fireflyassets_tests.limiter.interleaving import (
-    Advance,
     Interleaving,
     InvariantBroken,
     LimiterFactory,
-    Midnight,
-    Operation,
-    Pause,
-    Plan,
-    Repeat,
-    Reserve,
 )
+from fireflyassets_tests.limiter.plans import Plan, plans
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
-
-# Common ways first: uniform choice finds almost none of the broken protocols below.
-KINDS = ["reserve"] * 8 + ["advance"] * 5 + ["idle"] * 2 + ["pause"] * 2 + ["repeat"] * 3
-RARE = ["midnight"]
-DELAYS = [0, 0, 0, 5, 20, 90, 400, 3_000]
-SHORT = [1, 7, 24, 26, 124, 126, 400, 900, 1_100]
-LONG = [5_200, 10_100, 19_000, 61_000, 301_000, 700_000]
-
-
-@st.composite
-def operations(draw: st.DrawFn, *, depth: int = 1) -> Operation:
-    """Draw one operation; calls under way have others come between, one level deep."""
-    process = draw(st.integers(0, 3))
-    match draw(st.sampled_from(KINDS + RARE)):
-        case "advance":
-            return Advance(draw(st.sampled_from(SHORT)))
-        case "idle":
-            return Advance(draw(st.sampled_from(LONG)))
-        case "repeat":
-            return Repeat(draw(st.integers(0, 12)))
-        case "midnight":
-            return Midnight(draw(st.sampled_from([0, 30, 2_000, 20_000])))
-        case kind:
-            between = operations(depth=0)
-            meanwhile = tuple(draw(st.lists(between, max_size=4))) if depth else ()
-            delay = draw(st.sampled_from(DELAYS))
-            if kind == "pause":
-                asked = draw(st.sampled_from([1, 1, 2, 5, 30, 400]))
-                return Pause(process, asked, delay, meanwhile)
-            return Reserve(process, draw(st.sampled_from([1, 1, 1, 2, 4, 9])), delay, meanwhile)
-
-
-@st.composite
-def plans(draw: st.DrawFn) -> Plan:
-    """Draw a whole example."""
-    skew = st.sampled_from([-50_000, -3_000, 0, 0, 20_000, 50_000])
-    return Plan(
-        rate=draw(st.sampled_from([4, 60, 600, 3_000])),
-        per_day=draw(st.sampled_from([None, None, 7, 25])),
-        skews=tuple(draw(st.lists(skew, min_size=2, max_size=4))),
-        operations=tuple(draw(st.lists(operations(), min_size=8, max_size=60))),
-    )
 
 
 def sound(client: "DynamoDBClient", now: Callable[[], datetime]) -> DynamoLimiter:

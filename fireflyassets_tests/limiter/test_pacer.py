@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import pairwise
 from time import monotonic
-from typing import ParamSpec, TypeVar
+from typing import TypeVar
 
 import pytest
 
@@ -21,7 +21,6 @@ from fireflyassets.limiter.simulation import CountingStore
 from fireflyassets.limiter.virtual_time import START, Latency, VirtualClock, run
 from fireflyassets_tests.limiter.worlds import per_minute
 
-P = ParamSpec("P")
 R = TypeVar("R")
 ITEM = "organisation#firefly"
 
@@ -61,14 +60,10 @@ class Wave:
 
 
 def in_wave(
-    limits: Limits, *, latency: float = 0.0
-) -> Callable[[Callable[[Wave], Coroutine[None, None, R]]], R]:
+    story: Callable[[Wave], Coroutine[None, None, R]], limits: Limits, *, latency: float = 0.0
+) -> R:
     """Run a test's story in virtual time."""
-
-    def start(story: Callable[[Wave], Coroutine[None, None, R]]) -> R:
-        return run(lambda: story(Wave(limits, latency)))
-
-    return start
+    return run(lambda: story(Wave(limits, latency)))
 
 
 def test_waiters_are_served_in_order_when_due() -> None:
@@ -83,7 +78,7 @@ def test_waiters_are_served_in_order_when_due() -> None:
         due = [(ticket.due_at - START).total_seconds() for ticket in tickets]
         assert due == [0.0, 1.25, 2.5]
 
-    in_wave(per_minute(60))(story)
+    in_wave(story, per_minute(60))
 
 
 def test_a_slow_store_costs_no_pace() -> None:
@@ -96,7 +91,7 @@ def test_a_slow_store_costs_no_pace() -> None:
         times = [at for _, at in wave.log]
         assert times[-1] - times[0] == pytest.approx(19 * 1.25, abs=0.05)
 
-    in_wave(per_minute(60), latency=0.08)(story)
+    in_wave(story, per_minute(60), latency=0.08)
 
 
 def test_nothing_is_reserved_without_a_waiter() -> None:
@@ -111,7 +106,7 @@ def test_nothing_is_reserved_without_a_waiter() -> None:
         times = [at for name, at in wave.log if name == "busy"]
         assert times[3] - times[0] == pytest.approx(3 * 1.25)
 
-    in_wave(per_minute(60))(story)
+    in_wave(story, per_minute(60))
 
 
 def test_blocks_share_by_weight() -> None:
@@ -127,7 +122,7 @@ def test_blocks_share_by_weight() -> None:
         await asyncio.gather(work(heavy, "h"), work(light, "l"))
         assert "".join(name for name, _ in wave.log) == "hhhlhlll"
 
-    in_wave(per_minute(60))(story)
+    in_wave(story, per_minute(60))
 
 
 def test_a_block_costs_one_write() -> None:
@@ -143,7 +138,7 @@ def test_a_block_costs_one_write() -> None:
         assert store.writes - before == 10
         assert store.reads <= 2
 
-    in_wave(per_minute(600))(story)
+    in_wave(story, per_minute(600))
 
 
 def test_a_refusal_holds_all_processes_and_tickets() -> None:
@@ -162,7 +157,7 @@ def test_a_refusal_holds_all_processes_and_tickets() -> None:
         assert times[0] >= asked_at + 30
         assert min(b - a for a, b in pairwise(times)) >= 1.25 / 0.85 - 0.01
 
-    in_wave(per_minute(60))(story)
+    in_wave(story, per_minute(60))
 
 
 def test_simultaneous_refusals_are_one_pause() -> None:
@@ -177,7 +172,7 @@ def test_simultaneous_refusals_are_one_pause() -> None:
         assert sum(answer.lowered for answer in answers) == 1
         assert store.writes - before == 1
 
-    in_wave(per_minute(60), latency=0.01)(story)
+    in_wave(story, per_minute(60), latency=0.01)
 
 
 def test_a_sleeping_waiter_learns_of_a_pause_by_another_process() -> None:
@@ -192,7 +187,7 @@ def test_a_sleeping_waiter_learns_of_a_pause_by_another_process() -> None:
         await waiting
         assert wave.log[1] == ("held", 70.0)
 
-    in_wave(per_minute(4))(story)
+    in_wave(story, per_minute(4))
 
 
 def test_a_waiter_follows_a_rising_rate() -> None:
@@ -208,7 +203,7 @@ def test_a_waiter_follows_a_rising_rate() -> None:
         numbers = [ticket.number for ticket in tickets if isinstance(ticket, Ticket)]
         assert numbers == list(range(numbers[0], numbers[0] + 30))
 
-    in_wave(per_minute(60))(story)
+    in_wave(story, per_minute(60))
 
 
 def test_a_cancelled_waiter_leaves_its_ticket() -> None:
@@ -225,7 +220,7 @@ def test_a_cancelled_waiter_leaves_its_ticket() -> None:
         assert isinstance(answer, Ticket)
         assert answer.number == 1
 
-    in_wave(per_minute(60))(story)
+    in_wave(story, per_minute(60))
 
 
 def test_leftover_tickets_of_a_block_are_not_fired_late() -> None:
@@ -240,7 +235,7 @@ def test_leftover_tickets_of_a_block_are_not_fired_late() -> None:
         assert answer.number > 2
         assert answer.due_at == START + timedelta(seconds=60.1)
 
-    in_wave(per_minute(60))(story)
+    in_wave(story, per_minute(60))
 
 
 def test_a_full_line_parks_at_once() -> None:
@@ -255,7 +250,7 @@ def test_a_full_line_parks_at_once() -> None:
         until = START + timedelta(seconds=318.75)
         assert answers == [Parked(until, ParkReason.TOO_FAR_AHEAD)] * 3
 
-    in_wave(per_minute(4))(story)
+    in_wave(story, per_minute(4))
 
 
 def test_a_ticket_that_a_pause_moved_far_away_parks() -> None:
@@ -272,7 +267,7 @@ def test_a_ticket_that_a_pause_moved_far_away_parks() -> None:
         assert answer == Parked(paused.until, ParkReason.PAUSED)
         assert wave.log[1][1] < 19
 
-    in_wave(per_minute(4))(story)
+    in_wave(story, per_minute(4))
 
 
 def test_the_day_quota_parks_until_midnight() -> None:
@@ -284,7 +279,7 @@ def test_the_day_quota_parks_until_midnight() -> None:
         answer = await wave.take(pacer, "b")
         assert answer == Parked(START + timedelta(hours=15), ParkReason.DAY_QUOTA)
 
-    in_wave(per_minute(60, per_day=1))(story)
+    in_wave(story, per_minute(60, per_day=1))
 
 
 def test_pacing_works_in_real_time() -> None:

@@ -17,6 +17,9 @@ from fireflyassets.adapters.adobe.hosts import Address
 from fireflyassets.adapters.adobe.transport import Sending
 
 _CONNECT_SECONDS: Final = 5.0
+_SOONER: Final = 0.9
+"""The library's own timeout closes a half-open connection; a deadline from outside leaves it to
+the garbage collector."""
 _NOTHING_SENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 _CODES: Final[tuple[tuple[type[BaseException], str], ...]] = (
     (httpx.PoolTimeout, "pool_timeout"),
@@ -116,7 +119,7 @@ class Exchange:
             call.address.origin,
             headers=dict(call.headers),
             content=call.content,
-            timeout=httpx.Timeout(left, connect=min(left, _CONNECT_SECONDS)),
+            timeout=httpx.Timeout(left, connect=min(left * _SOONER, _CONNECT_SECONDS)),
             extensions={
                 "target": call.address.target.encode("ascii"),
                 "sending": sending,

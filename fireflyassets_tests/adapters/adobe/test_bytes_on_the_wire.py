@@ -104,7 +104,7 @@ def test_any_target_goes_out_as_it_came() -> None:
 
 def test_the_library_alone_would_change_them() -> None:
     """The reason for the raw target: the library collapses dot segments and escapes letters."""
-    for target in ("/a/../b", '/k?q="a"', "/k?q=a'b"):
+    for target in ("/a/../b", '/k?q="a"', "/k?q=a<b"):
         assert httpx.Request("GET", f"https://x{target}").url.raw_path != target.encode()
 
 

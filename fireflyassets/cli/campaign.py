@@ -1,0 +1,69 @@
+"""``fireflyassets campaign``: look at what is configured, before anything is paid.
+
+Belongs here: checking and listing the files of a project folder. Does not: changing them.
+"""
+
+import argparse
+from pathlib import Path
+
+from fireflyassets.adapters.files import FileCatalogue
+from fireflyassets.core.campaign import Campaign
+from fireflyassets.core.errors import UnknownCampaign, UnusableConfiguration
+from fireflyassets.settings import Settings
+
+
+def add_to(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:  # pyright: ignore[reportPrivateUsage] - the type has no public name.
+    """Add ``campaign check`` and ``campaign list``."""
+    group = subparsers.add_parser("campaign", help="check and list the campaigns of a project")
+    commands = group.add_subparsers(required=True, metavar="COMMAND")
+    check = commands.add_parser(
+        "check", help="check all files, templates included; exit 1 if one can't be used"
+    )
+    check.add_argument("campaign", nargs="?", help="customer/campaign; all files without it")
+    check.set_defaults(run=run_check)
+    listing = commands.add_parser("list", help="list the usable campaigns")
+    listing.set_defaults(run=run_list)
+    for command in (check, listing):
+        command.add_argument(
+            "--project", type=Path, help="the project's folder (default: the setting, or this one)"
+        )
+
+
+def run_check(arguments: argparse.Namespace) -> int:
+    """Say of each campaign and each bad file how it stands; 1 if anything can't be used."""
+    catalogue = _catalogue(arguments)
+    bad = catalogue.quarantined()
+    found = catalogue.campaigns()
+    asked: str | None = arguments.campaign
+    if asked is not None:
+        bad = tuple(file for file in bad if file.path.startswith(f"campaigns/{asked}/"))
+        if asked not in found and not bad:
+            raise UnknownCampaign(asked)
+        found = {slug: campaign for slug, campaign in found.items() if slug == asked}
+    for campaign in found.values():
+        print(f"usable       {_line(campaign)}")
+    for file in bad:
+        print(f"quarantined  {file.path}: {file.reason}")
+    return 1 if bad else 0
+
+
+def run_list(arguments: argparse.Namespace) -> int:
+    """List the usable campaigns."""
+    for campaign in _catalogue(arguments).campaigns().values():
+        print(_line(campaign))
+    return 0
+
+
+def _catalogue(arguments: argparse.Namespace) -> FileCatalogue:
+    project: Path = arguments.project or Settings().project
+    if not (project / "campaigns").is_dir():
+        raise UnusableConfiguration(f"{project.resolve()} has no folder campaigns/.")
+    return FileCatalogue(project)
+
+
+def _line(campaign: Campaign) -> str:
+    config = campaign.config
+    return (
+        f"{campaign.slug}  {config.title}  (version {campaign.version}; "
+        f"{', '.join(config.locales)}; {', '.join(config.aspects)})"
+    )

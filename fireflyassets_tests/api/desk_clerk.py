@@ -1,0 +1,128 @@
+"""A customer's client in the same process. Here: the app over memory ports, asked as HTTP asks."""
+
+import asyncio
+import io
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+import httpx
+from fastapi import FastAPI
+from PIL import Image
+
+from fireflyassets.adapters.pillow import PillowPictures
+from fireflyassets.api.app import create_app
+from fireflyassets.api.desk import Ports
+from fireflyassets.core import ids
+from fireflyassets.core.status import Status
+from fireflyassets.ports.catalogue import Catalogue
+from fireflyassets.ports.ledger import Ending, Wave, WaveState
+from fireflyassets.settings import Settings
+from fireflyassets_tests.front_door import (
+    ASPECTS,
+    CAMPAIGN,
+    CUSTOMER,
+    GOOD,
+    NOON,
+    FrontDoor,
+    front_door,
+)
+
+TOKEN = "token-of-acme"
+OTHER = "token-of-bolt"
+PUBLIC = "https://assets.example"
+
+JOB: dict[str, object] = {
+    "campaign": CAMPAIGN,
+    "key": GOOD.key,
+    "prompt": GOOD.prompt,
+    "locale": GOOD.locale,
+    "headline": GOOD.headline,
+    "aspects": list(ASPECTS),
+}
+
+
+@dataclass(frozen=True)
+class Clerk:
+    """An app and the ports behind it."""
+
+    door: FrontDoor
+    app: FastAPI
+    peer: str = "203.0.113.9"
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        *,
+        token: str | None = TOKEN,
+        headers: Mapping[str, str] | None = None,
+        json: object = None,
+        content: bytes | AsyncIterator[bytes] | None = None,
+    ) -> httpx.Response:
+        """Send one request and return the answer; redirects are not followed."""
+        said = {name: value.encode() for name, value in (headers or {}).items()}
+        if token is not None:
+            said["Authorization"] = f"Bearer {token}".encode()
+
+        async def send() -> httpx.Response:
+            transport = httpx.ASGITransport(
+                self.app, raise_app_exceptions=False, client=(self.peer, 1234)
+            )
+            async with httpx.AsyncClient(transport=transport, base_url=PUBLIC) as client:
+                return await client.request(method, path, headers=said, json=json, content=content)
+
+        return asyncio.run(send())
+
+    def post(self, **changes: object) -> httpx.Response:
+        """Post the good job with *changes*; a field that is None is left out."""
+        fields = {name: value for name, value in (JOB | changes).items() if value is not None}
+        return self.ask("POST", "/v1/jobs", json=fields)
+
+
+def clerk(
+    catalogue: Catalogue | None = None,
+    *,
+    api_url: str = PUBLIC,
+    peer: str = "203.0.113.9",
+    tokens: Mapping[str, str] | None = None,
+) -> Clerk:
+    """Return a clerk of an API with nothing behind it yet."""
+    door = front_door(catalogue)
+    settings = Settings(
+        api_url=api_url,
+        api_tokens=dict({TOKEN: CUSTOMER, OTHER: "bolt"} if tokens is None else tokens),
+    )
+    ports = Ports(
+        ledger=door.ledger,
+        objects=door.objects,
+        queue=door.queue,
+        catalogue=door.intake.catalogue,
+        clock=door.clock,
+        pictures=PillowPictures(),
+    )
+    return Clerk(door, create_app(ports, settings), peer)
+
+
+def picture(width: int = 640, height: int = 360) -> bytes:
+    """Return a JPEG."""
+    target = io.BytesIO()
+    Image.new("RGB", (width, height), (25, 65, 50)).save(target, "JPEG")
+    return target.getvalue()
+
+
+def finish(door: FrontDoor, job_id: str, *, status: Status = Status.SUCCEEDED) -> None:
+    """Run a job to its end, as a wave would, with its renditions in the store."""
+    row = door.ledger.job(job_id)
+    assert row is not None
+    customer, campaign = row.customer_id, row.campaign_id
+    wave = Wave("w-1", customer, campaign, "v", "c", WaveState.FORMING, (job_id,), NOON)
+    door.ledger.form(replace(wave, wave_id=f"w-{job_id}"))
+    claim = door.ledger.claim(job_id, customer, f"w-{job_id}", now=NOON)
+    assert claim is not None
+    keys: list[str] = []
+    for aspect in ASPECTS if status is Status.SUCCEEDED else ():
+        keys.append(ids.delivery_key(customer, campaign, job_id, aspect, "picture.jpg"))
+        door.objects.put(keys[-1], picture(), media_type="image/jpeg")
+    reason = None if status is Status.SUCCEEDED else "Step art: firefly 451 prompt_unsafe."
+    door.ledger.finish(claim, Ending(status, reason, tuple(keys), Decimal("3.5"), NOON, None))

@@ -1,0 +1,412 @@
+"""Taking jobs in over HTTP. Here: answers and what they leave behind."""
+
+import json
+from collections.abc import AsyncIterator
+
+import pytest
+
+from fireflyassets.core import brief, ids
+from fireflyassets.core.errors import ServiceDown
+from fireflyassets.ports.catalogue import Catalogue
+from fireflyassets_tests.api.desk_clerk import JOB, OTHER, PUBLIC, TOKEN, clerk
+from fireflyassets_tests.front_door import (
+    CAMPAIGN,
+    CUSTOMER,
+    FixedCatalogue,
+    card,
+    config,
+)
+
+HEAD = "key,prompt,locale,headline,aspects"
+ROW = "k1,A glass,en-GB,Spring,1920x1080|1080x1080"
+BATCH = f"/v1/jobs:batch?campaign={CAMPAIGN}"
+CSV = {"Content-Type": "text/csv; charset=utf-8"}
+
+
+def sheet(*rows: str) -> bytes:
+    return "\n".join([HEAD, *rows]).encode()
+
+
+def test_a_job_is_accepted_with_its_address_and_price() -> None:
+    """202, where to look, what it will cost; the row is durable before the answer."""
+    desk = clerk()
+
+    answer = desk.post()
+
+    job_id = ids.job_id(CUSTOMER, "job-1")
+    assert answer.status_code == 202
+    assert answer.headers["Location"] == f"{PUBLIC}/v1/jobs/{job_id}"
+    assert answer.json()["jobId"] == job_id
+    assert (answer.json()["status"], answer.json()["costEstimate"]) == ("queued", "3.5")
+    assert desk.door.ledger.job(job_id) is not None
+    assert desk.door.queue.receive(most=1)
+
+
+def test_the_same_job_again_gets_the_same_answer() -> None:
+    """However often a caller repeats itself, there is one job."""
+    desk = clerk()
+    first = desk.post()
+
+    repeats = [desk.post() for _ in range(3)]
+
+    assert [again.json() for again in repeats] == [first.json()] * 3
+    assert [again.status_code for again in repeats] == [202] * 3
+    assert len(desk.door.ledger.outbox) == 1
+
+
+def test_another_job_under_the_key_is_a_conflict() -> None:
+    """409, and not a word of what the first one said."""
+    desk = clerk()
+    desk.post(prompt="FIRSTPROMPT")
+
+    answer = desk.post(prompt="Second")
+
+    assert answer.status_code == 409
+    assert answer.json()["problems"][0]["rule"] == "conflict"
+    assert "FIRSTPROMPT" not in answer.text
+
+
+def test_the_header_is_a_place_for_the_key() -> None:
+    """In it, in the body, or the same in both: one job."""
+    desk = clerk()
+    header = {"Idempotency-Key": "job-1"}
+    without = {name: value for name, value in JOB.items() if name != "key"}
+
+    answers = [
+        desk.ask("POST", "/v1/jobs", json=without, headers=header),
+        desk.ask("POST", "/v1/jobs", json=JOB, headers=header),
+        desk.post(),
+    ]
+
+    assert {answer.json()["jobId"] for answer in answers} == {ids.job_id(CUSTOMER, "job-1")}
+
+
+def test_two_different_keys_are_refused() -> None:
+    """Which of them the caller means is not guessed."""
+    answer = clerk().ask("POST", "/v1/jobs", json=JOB, headers={"Idempotency-Key": "other"})
+
+    assert answer.status_code == 422
+    assert [problem["rule"] for problem in answer.json()["problems"]] == ["mismatch"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "rule"),
+    [
+        ({"key": None}, "key", "key"),
+        ({"key": "a/b"}, "key", "key"),
+        ({"key": 7}, "key", "type"),
+        ({"campaign": None}, "campaign", "slug"),
+        ({"campaign": "../x"}, "campaign", "slug"),
+        ({"prompt": ""}, "prompt", "empty"),
+        ({"prompt": "x" * 1025}, "prompt", "length"),
+        ({"prompt": "half \ud83d"}, "prompt", "surrogate"),
+        ({"prompt": "nul \u0000"}, "prompt", "control"),
+        ({"prompt": "=cmd"}, "prompt", "formula"),
+        ({"headline": "abc \u202e"}, "headline", "bidi"),
+        ({"locale": "fr-FR"}, "locale", "locale"),
+        ({"aspects": ["1x1"]}, "aspects", "aspect"),
+        ({"aspects": "1920x1080"}, "aspects", "type"),
+        ({"customer": "bolt"}, "customer", "unknown"),
+        ({"\ud83d\u0007": 1}, "\\ud83d\\x07", "unknown"),
+    ],
+)
+def test_a_bad_job_is_answered_with_field_rule_and_fix(
+    changes: dict[str, object], field: str, rule: str
+) -> None:
+    """And nothing is written."""
+    desk = clerk()
+    fields = {name: value for name, value in (JOB | changes).items() if value is not None}
+
+    answer = desk.ask(
+        "POST",
+        "/v1/jobs",
+        content=json.dumps(fields).encode(),
+        headers={"Content-Type": "application/json"},
+    )
+
+    assert answer.status_code == 422
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    told = answer.json()["problems"]
+    assert [(problem["field"], problem["rule"]) for problem in told] == [(field, rule)]
+    assert told[0]["fix"]
+    assert desk.door.objects.objects == {}
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"7", b"\xff\xfe", b"[" * 50_000])
+def test_what_is_no_json_object_is_a_bad_request(body: bytes) -> None:
+    """Nothing makes the parser fail on our side."""
+    answer = clerk().ask(
+        "POST", "/v1/jobs", content=body, headers={"Content-Type": "application/json"}
+    )
+
+    assert answer.status_code == 400
+    assert answer.json()["problems"][0]["fix"]
+
+
+def test_an_unknown_campaign_is_not_found() -> None:
+    """Another tenant's is as unknown as none."""
+    alone = FixedCatalogue(config(), config(customer="bolt", campaign="secret-launch"))
+    desk = clerk(alone)
+
+    unknown, others = (desk.post(campaign=name) for name in ("nothing-here", "secret-launch"))
+
+    assert unknown.status_code == others.status_code == 404
+    assert unknown.text.replace("nothing-here", "") == others.text.replace("secret-launch", "")
+
+
+def test_a_campaign_without_a_price_is_our_fault_not_the_callers() -> None:
+    """503: the same request may be sent again once it is mended."""
+    answer = clerk(FixedCatalogue(config(), cards=(card(generate={}),))).post()
+
+    assert answer.status_code == 503
+    assert "card" in answer.json()["detail"]
+
+
+class _DeadCatalogue(FixedCatalogue):
+    """A catalogue whose every answer is an error."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(config())
+        self._error = error
+
+    def campaign(self, customer: str, campaign: str) -> object:  # type: ignore[override]
+        raise self._error
+
+
+@pytest.mark.parametrize(
+    ("error", "status"), [(ServiceDown("The ledger is away."), 503), (KeyError("SECRET"), 500)]
+)
+def test_faults_of_ours_are_problems_too(error: Exception, status: int) -> None:
+    """One shape for all; a bug's words stay inside."""
+    dead: Catalogue = _DeadCatalogue(error)
+
+    answer = clerk(dead).post()
+
+    assert answer.status_code == status
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    assert "SECRET" not in answer.text
+
+
+# -- bodies -----------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("path", "content_type", "limit"),
+    [
+        ("/v1/jobs", "application/json", 64 * 1024),
+        (BATCH, "text/csv", brief.FILE_LIMIT),
+    ],
+)
+def test_fifty_megabytes_are_refused_before_they_are_read(
+    path: str, content_type: str, limit: int
+) -> None:
+    """By their declared length at once; streamed without one, at the first chunk too much."""
+    sent = 0
+
+    async def stream() -> AsyncIterator[bytes]:
+        nonlocal sent
+        for _ in range(800):
+            sent += 64 * 1024
+            yield b"x" * (64 * 1024)
+
+    desk = clerk()
+    declared = {"Content-Type": content_type, "Content-Length": str(50 * 1024 * 1024)}
+
+    first = desk.ask("POST", path, content=stream(), headers=declared)
+    sent_when_declared = sent
+    second = desk.ask("POST", path, content=stream(), headers={"Content-Type": content_type})
+
+    assert first.status_code == second.status_code == 413
+    assert sent_when_declared == 0
+    assert sent <= limit + 2 * 64 * 1024
+    assert first.json()["problems"][0]["rule"] == "size"
+
+
+@pytest.mark.parametrize("length", ["9" * 400, "9" * 5_000, "-1", "abc", "١٢"])
+def test_odd_lengths_do_not_break_the_door(length: str) -> None:
+    """A length that is no number is ignored, one that is too long is too large."""
+    answer = clerk().ask(
+        "POST",
+        "/v1/jobs",
+        content=json.dumps(JOB).encode(),
+        headers={"Content-Type": "application/json", "Content-Length": length},
+    )
+
+    assert answer.status_code in {202, 413}
+
+
+@pytest.mark.parametrize(
+    ("path", "headers"),
+    [
+        ("/v1/jobs", {"Content-Type": "text/plain"}),
+        ("/v1/jobs", {"Content-Type": "application/json; charset=latin-1"}),
+        ("/v1/jobs", {"Content-Type": "application/json", "Content-Encoding": "gzip"}),
+        (BATCH, {"Content-Type": "application/json"}),
+        (BATCH, {"Content-Type": "text/csv; charset=iso-8859-1"}),
+        (BATCH, {}),
+    ],
+)
+def test_other_kinds_of_bodies_are_refused(path: str, headers: dict[str, str]) -> None:
+    """415 names the header and what is read here."""
+    answer = clerk().ask("POST", path, content=b"x", headers=headers)
+
+    assert answer.status_code == 415
+    assert answer.json()["problems"][0]["rule"] == "media-type"
+
+
+# -- batches ----------------------------------------------------------------------------------
+def test_a_brief_becomes_jobs_row_by_row() -> None:
+    """Each row's key, job and place are told, and the sum of the price."""
+    desk = clerk()
+
+    answer = desk.ask("POST", BATCH, content=sheet(ROW, ROW.replace("k1", "k2")), headers=CSV)
+
+    assert answer.status_code == 202
+    told = answer.json()
+    assert (told["accepted"], told["repeated"], told["refused"]) == (2, 0, 0)
+    assert told["costEstimate"] == "5.0"
+    assert [(job["row"], job["key"]) for job in told["jobs"]] == [(2, "k1"), (3, "k2")]
+    assert told["jobs"][0]["jobId"] == ids.job_id(CUSTOMER, "k1")
+
+
+def test_a_brief_sent_twice_is_the_same_brief() -> None:
+    """A page that is reloaded costs nothing."""
+    desk = clerk()
+    desk.ask("POST", BATCH, content=sheet(ROW), headers=CSV)
+
+    told = desk.ask("POST", BATCH, content=sheet(ROW), headers=CSV).json()
+
+    assert (told["accepted"], told["repeated"]) == (0, 1)
+    assert told["jobs"][0]["repeated"] is True
+
+
+def test_bad_rows_refuse_the_brief_and_are_all_named() -> None:
+    """Nothing is written until the caller says that a part will do."""
+    desk = clerk()
+    content = sheet(ROW, "k2,,en-GB,Spring,1920x1080", "k3,A,fr-FR,Spring,1x1", "k4")
+
+    answer = desk.ask("POST", BATCH, content=content, headers=CSV)
+
+    assert answer.status_code == 422
+    assert [(p["row"], p["field"], p["rule"]) for p in answer.json()["problems"]] == [
+        (3, "prompt", "empty"),
+        (4, "locale", "locale"),
+        (4, "aspects", "aspect"),
+        (5, "prompt", "cells"),
+    ]
+    assert desk.door.objects.objects == {}
+    assert desk.door.ledger.outbox == ()
+
+
+def test_partial_takes_the_good_rows_and_names_the_others() -> None:
+    desk = clerk()
+    content = sheet(ROW, "k2,,en-GB,Spring,1920x1080")
+
+    answer = desk.ask("POST", BATCH + "&partial=true", content=content, headers=CSV)
+
+    assert answer.status_code == 202
+    told = answer.json()
+    assert (told["accepted"], told["refused"]) == (1, 1)
+    assert [(p["row"], p["rule"]) for p in told["problems"]] == [(3, "empty")]
+
+
+def test_partial_with_no_good_row_is_refused() -> None:
+    """A success that accepted nothing would be no success."""
+    content = sheet("k2,,en-GB,Spring,1920x1080")
+
+    answer = clerk().ask("POST", BATCH + "&partial=true", content=content, headers=CSV)
+
+    assert answer.status_code == 422
+
+
+def test_a_conflicting_row_refuses_the_brief() -> None:
+    desk = clerk()
+    desk.ask("POST", BATCH, content=sheet(ROW), headers=CSV)
+
+    content = sheet(ROW.replace("A glass", "Another"), ROW.replace("k1", "k2"))
+    answer = desk.ask("POST", BATCH, content=content, headers=CSV)
+
+    assert answer.status_code == 409
+    assert [(p["row"], p["rule"]) for p in answer.json()["problems"]] == [(2, "conflict")]
+    assert desk.door.ledger.job(ids.job_id(CUSTOMER, "k2")) is None
+
+
+@pytest.mark.parametrize("partial", ["", "&partial=true"])
+def test_a_file_that_is_no_brief_is_refused_as_a_whole(partial: str) -> None:
+    """Columns are never guessed, not even when a part would do."""
+    answer = clerk().ask("POST", BATCH + partial, content=b"a,b\n1,2", headers=CSV)
+
+    assert answer.status_code == 422
+    told = answer.json()["problems"]
+    assert [(p["row"], p["field"], p["rule"]) for p in told] == [(1, "key", "header")]
+
+
+def test_json_lines_are_taken_as_well() -> None:
+    line = json.dumps({name: value for name, value in JOB.items() if name != "campaign"})
+
+    answer = clerk().ask(
+        "POST",
+        BATCH,
+        content=line.encode(),
+        headers={"Content-Type": "application/x-ndjson"},
+    )
+
+    assert answer.status_code == 202
+    assert answer.json()["jobs"][0]["row"] == 1
+
+
+@pytest.mark.parametrize(
+    "path", ["/v1/jobs:batch", "/v1/jobs:batch?campaign=../x", BATCH + "&partial=maybe"]
+)
+def test_bad_parameters_are_problems(path: str) -> None:
+    """In the one shape, with the parameter's name."""
+    answer = clerk().ask("POST", path, content=sheet(ROW), headers=CSV)
+
+    assert answer.status_code == 422
+    assert answer.json()["problems"][0]["field"] in {"campaign", "partial"}
+
+
+def test_all_doors_need_a_token() -> None:
+    """Without one, or with another one, nothing is read and nothing is written."""
+    desk = clerk()
+
+    for token in (None, "", "wrong", TOKEN + "x", OTHER[:-1], "ÿ"):
+        answers = [
+            desk.ask("POST", "/v1/jobs", json=JOB, token=token),
+            desk.ask("POST", BATCH, content=sheet(ROW), headers=CSV, token=token),
+        ]
+        assert [answer.status_code for answer in answers] == [401, 401]
+        assert answers[0].headers["WWW-Authenticate"] == "Bearer"
+    assert desk.door.objects.objects == {}
+
+
+def test_a_body_without_a_token_is_not_even_read() -> None:
+    """A stranger can't make the door work."""
+
+    async def stream() -> AsyncIterator[bytes]:
+        raise AssertionError("The body was read.")
+        yield b""
+
+    answer = clerk().ask(
+        "POST",
+        "/v1/jobs",
+        content=stream(),
+        headers={"Content-Type": "application/json"},
+        token=None,
+    )
+
+    assert answer.status_code == 401
+
+
+def test_without_tokens_nobody_is_let_in() -> None:
+    """An API that nobody configured is closed, not open."""
+    assert clerk(tokens={}).post().status_code == 401
+
+
+def test_jobs_belong_to_the_tokens_tenant() -> None:
+    """One key under two tokens is two jobs, each its own tenant's."""
+    desk = clerk()
+
+    mine = desk.ask("POST", "/v1/jobs", json=JOB).json()["jobId"]
+    theirs = desk.ask("POST", "/v1/jobs", json=JOB, token=OTHER).json()["jobId"]
+
+    rows = [desk.door.ledger.job(job) for job in (mine, theirs)]
+    assert [row.customer_id for row in rows if row] == [CUSTOMER, "bolt"]
