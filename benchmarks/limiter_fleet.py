@@ -15,7 +15,7 @@ import tempfile
 import threading
 import time
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,7 +88,7 @@ class Outcome:
 
 
 @contextmanager
-def stores() -> Iterator[tuple[str, int]]:
+def stores() -> Generator[tuple[str, int]]:
     """Start ministack and Redis on free ports; yield the endpoint and the port."""
     with tempfile.TemporaryDirectory(prefix="lb") as folder:
         port, redis_port = free_port(), free_port()
@@ -185,13 +185,12 @@ def wait_until(at: int, stop: threading.Event) -> None:
 
 def read_logs(run: Run) -> Outcome:
     """Sum up what the processes wrote; a killed one leaves no counts."""
-    lines = [
-        json.loads(line)
-        for log in sorted(Path(run.folder).glob("*.jsonl"))
-        for line in log.read_text().splitlines()
-    ]
-    calls = sorted(line for line in lines if isinstance(line, list))
-    counts = [line for line in lines if isinstance(line, dict)]
+    calls: list[list[int]] = []
+    counts: list[dict[str, int]] = []
+    for log in sorted(Path(run.folder).glob("*.jsonl")):
+        for line in log.read_text().splitlines():
+            (calls if line.startswith("[") else counts).append(json.loads(line))
+    calls.sort()
     times = [at / 1e9 for at, _ in calls]
     tickets = [ticket for _, ticket in calls if ticket >= 0]
     within = [at for at in times if at <= run.starts_at / 1e9 + run.seconds]

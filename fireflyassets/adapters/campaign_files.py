@@ -4,28 +4,23 @@ Belongs here: what makes a campaign of a project folder usable. Does not: the sh
 (``core/campaign.py``), what a template must hold (``core/template.py``).
 """
 
-import hashlib
-import struct
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
-from fireflyassets.adapters import yaml_file
-from fireflyassets.core import ids, preflight
+from fireflyassets.adapters import psd, yaml_file
+from fireflyassets.core import preflight
 from fireflyassets.core.campaign import Campaign, CampaignConfig, load
 from fireflyassets.core.errors import Refused, UnusableConfiguration, UnusableTemplate
 from fireflyassets.core.money import RateCard
+from fireflyassets.core.template import LayerKind, check_template
 from fireflyassets.ports.catalogue import Credential, Quarantined
 
 FILE_NAME: Final = "campaign.yaml"
 TEMPLATE_LIMIT: Final = 256 * 1024 * 1024
 """Bytes: a template is read whole."""
-
-
-_HEADER: Final = struct.Struct(">4sH6sHIIHH")
-"""Signature, version, reserved, channels, height, width, depth, mode."""
 
 
 class FindCredential(Protocol):
@@ -120,20 +115,40 @@ def _folders(paths: Sequence[Path], mine: Path) -> str:
 
 
 def _filed(path: Path, config: CampaignConfig, cards: tuple[RateCard, ...]) -> Filed:
-    told = list(preflight.faults(config, cards))
+    told = [f"{fault}." for fault in preflight.faults(config, cards)]
     templates: dict[str, Path] = {}
     digests: dict[str, str] = {}
     for aspect in config.aspects if config.recipe.composes else ():
         try:
             templates[aspect] = _template_path(path, config.templates[aspect])
-            content = _template(templates[aspect])
-            digests[aspect] = hashlib.sha256(content).hexdigest()
-            told += (f"template {aspect}: {fault}" for fault in _template_faults(content, aspect))
-        except UnusableTemplate as error:
-            told.append(f"template {aspect}: {error}")
+            template = psd.read_template(_content(templates[aspect]))
+        except (UnusableTemplate, psd.UnreadableTemplate) as error:
+            told.append(f"templates.{aspect}: {error}")
+            continue
+        digests[aspect] = template.sha256
+        faults = check_template(
+            template, aspect=aspect, slots=_slots(config), document=templates[aspect].name
+        )
+        told += [f"templates.{aspect}: {fault}" for fault in faults]
     if told:
-        raise UnusableConfiguration("; ".join(told) + ".")
+        raise UnusableConfiguration(" ".join(told))
     return Filed(load(config, digests), templates)
+
+
+def _slots(config: CampaignConfig) -> dict[str, LayerKind]:
+    """Return the layers that the recipe fills, and what each must be."""
+    return {
+        **{
+            layer: LayerKind.SMART_OBJECT
+            for step in config.recipe.compositions()
+            for layer in step.picture_layers()
+        },
+        **{
+            layer: LayerKind.TEXT
+            for step in config.recipe.compositions()
+            for layer in step.text_layers()
+        },
+    }
 
 
 def _template_path(campaign: Path, said: str) -> Path:
@@ -141,28 +156,16 @@ def _template_path(campaign: Path, said: str) -> Path:
     home = campaign.parent.parent.resolve()
     path = (campaign.parent / said).resolve()
     if Path(said).is_absolute() or not path.is_relative_to(home):
-        raise UnusableTemplate(f"{said!r} is outside of the customer's folder; copy it there")
+        raise UnusableTemplate(f"{said!r} is outside of the customer's folder; copy it there.")
     return path
 
 
-def _template(path: Path) -> bytes:
+def _content(path: Path) -> bytes:
     try:
         if not path.is_file():
-            raise UnusableTemplate(f"there is no file {path.name}; add it or mend the path")
+            raise UnusableTemplate(f"There is no file {path.name}; add it or mend the path.")
         if path.stat().st_size > TEMPLATE_LIMIT:
-            raise UnusableTemplate(f"{path.name} is over {TEMPLATE_LIMIT} bytes; shrink it")
+            raise UnusableTemplate(f"{path.name} is over {TEMPLATE_LIMIT} bytes; shrink it.")
         return path.read_bytes()
     except OSError as error:
-        raise UnusableTemplate(f"{path.name} can't be read ({error.strerror})") from error
-
-
-def _template_faults(content: bytes, aspect: str) -> Iterator[str]:
-    """Yield what the document's header already shows to be wrong."""
-    if len(content) < _HEADER.size:
-        yield "it is no PSD"
-        return
-    signature, _, _, _, height, width, *_ = _HEADER.unpack_from(content)
-    if signature != b"8BPS":
-        yield "it is no PSD"
-    elif (width, height) != ids.parse_aspect(aspect):
-        yield f"its canvas is {width}x{height}; make it {aspect}"
+        raise UnusableTemplate(f"{path.name} can't be read ({error.strerror}).") from error

@@ -134,7 +134,7 @@ _Loader.add_constructor("tag:yaml.org,2002:float", _Loader.construct_decimal)
 
 
 def _sentence(node: "yaml.Node | None", error: ValidationError) -> str:
-    faults = error.errors(include_url=False, include_input=False, include_context=False)
+    faults = error.errors(include_url=False, include_input=False)
     told = [_fault(node, fault) for fault in faults[:_MOST_FAULTS]]
     if len(faults) > _MOST_FAULTS:
         told.append(f"and {len(faults) - _MOST_FAULTS} more")
@@ -149,6 +149,8 @@ def _fault(node: "yaml.Node | None", fault: ErrorDetails) -> str:
     what = {
         "missing": "is missing; add it",
         "extra_forbidden": "is not a known field; remove it or mend its spelling",
+        # Pydantic's own words would repeat what the file holds.
+        "union_tag_invalid": f"kind must be one of {fault.get('ctx', {}).get('expected_tags')}",
     }.get(fault["type"], fault["msg"].removeprefix("Value error, "))
     name = ".".join(place)
     return f"{line}{name}: {what}" if name else f"{line}{what}"

@@ -116,7 +116,7 @@ def _http(_: Request, error: Exception) -> Response:
 
 
 def _bug(request: Request, error: Exception) -> Response:
-    # The one boundary of the API. Neither the error's words nor the query go out or are logged.
+    # The one boundary of the API. The error's words stay in our log; the query is not even there.
     _log.error("%s %s failed.", request.method, request.url.path, exc_info=error)
     detail = "The request failed on our side. Nothing is half done: send it again."
     return response(HTTPStatus.INTERNAL_SERVER_ERROR, detail, ())

@@ -111,7 +111,10 @@ def ceil_div(dividend: int, divisor: int) -> int:
 
 
 def initial(limits: Limits, now: int) -> State:
-    """Return the state of a new item."""
+    """Return the state of a new item.
+
+    The epoch starts at the time, so that no write meant for an item that was deleted fits this one.
+    """
     interval = paced_interval(limits)
     return State(
         next_number=0,
@@ -119,7 +122,7 @@ def initial(limits: Limits, now: int) -> State:
         base_at=now,
         interval=interval,
         nominal=interval,
-        epoch=1,
+        epoch=now,
         sequence=0,
         blocked=0,
         lowered=0,

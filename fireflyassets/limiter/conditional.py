@@ -67,11 +67,16 @@ class KnownStates:
         with self._lock:
             return self._known.get(item)
 
-    def learn(self, item: str, state: State, *, at: int) -> None:
-        """Remember *state*, unless an answer that overtook it was newer."""
+    def learn(self, item: str, state: State, *, at: int, before: Known | None) -> None:
+        """Remember *state*, unless an answer that overtook it was newer.
+
+        *at* is when it was asked for, *before* what was known then. A store that answers with an
+        older state than was known before the question has been emptied: then its word counts.
+        """
+        emptied = before is not None and state.sequence < before.state.sequence
         with self._lock:
             known = self._known.get(item)
-            if known is None or known.state.sequence <= state.sequence:
+            if known is None or emptied or known.state.sequence <= state.sequence:
                 if known is not None and known.at - at <= law.STALE_US:
                     at = max(at, known.at)  # Else the clock was set back: then the old time lies.
                 self._known[item] = Known(state, at)
@@ -151,13 +156,13 @@ class ConditionalLimiter(Limiter):
 
     def refresh(self, item: str) -> None:
         """Learn the item's state from the store."""
-        at = self._time()
+        at, before = self._time(), self._known.get(item)
         state = self._read(item)
         if state is None:
             self._known.forget(item)
             self._state(item)
         else:
-            self._known.learn(item, state, at=at)
+            self._known.learn(item, state, at=at, before=before)
 
     def pause(self, item: str, retry_after: timedelta | None) -> Paused:
         """Hold every ticket of *item*; see `Limiter.pause`."""
@@ -193,7 +198,7 @@ class ConditionalLimiter(Limiter):
                 raise UnknownItem(item)
             self._try(item, protocol.Init(law.initial(self._limits[item], at)))
             return self._state(item)
-        self._known.learn(item, state, at=at)
+        self._known.learn(item, state, at=at, before=None)
         return Known(state, at)
 
     def _confirm(self, item: str) -> bool:
@@ -203,12 +208,12 @@ class ConditionalLimiter(Limiter):
         return True
 
     def _try(self, item: str, write: protocol.Write) -> Applied | Lost:
-        at = self._time()
+        at, before = self._time(), self._known.get(item)
         answer = self._write(item, write)
         if answer.state is None:
             self._known.forget(item)
         else:
-            self._known.learn(item, answer.state, at=at)
+            self._known.learn(item, answer.state, at=at, before=before)
         return answer
 
 

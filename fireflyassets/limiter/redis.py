@@ -141,7 +141,7 @@ class RedisLimiter(Limiter):
         return shown(item, self._call(item, "read").state, self._server_time())
 
     def _call(self, item: str, operation: str, *arguments: str | int) -> Answer:
-        asked_at = micros(self._now())
+        asked_at, before = micros(self._now()), self._known.get(item)
         clock = "server" if self._server_clock else asked_at
         raw = cast("list[bytes | str]", self._script([item], [operation, clock, *arguments]))
         outcome, *rest = [_text(value) for value in raw]
@@ -155,7 +155,7 @@ class RedisLimiter(Limiter):
         self._measure(int(server_time), asked_at)
         fields = dict(zip(FIELDS, map(int, numbers), strict=True))
         state = State(**fields, reason=PaceReason[reason])
-        self._known.learn(item, state, at=asked_at + self._offset.value)
+        self._known.learn(item, state, at=asked_at + self._offset.value, before=before)
         return Answer(outcome, int(first), int(second), state)
 
     def _measure(self, server_time: int, asked_at: int) -> None:

@@ -87,7 +87,7 @@ end
 local function register(nominal, day_limit, as_of)
   if not load_state() then
     for _, name in ipairs(fields) do s[name] = 0 end
-    s.base_at, s.since, s.epoch, s.sequence = now, now, 1, -1
+    s.base_at, s.since, s.epoch, s.sequence = now, now, now, -1
     s.interval, s.nominal, s.day_limit, s.as_of = nominal, nominal, day_limit, as_of
     s.day, s.reason = math.floor(now / $DAY_US), 'CONTRACT'
     save()

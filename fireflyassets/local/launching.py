@@ -45,7 +45,7 @@ def launched(options: Options, say: Say) -> Generator[Stack]:
         ServiceDown: A service did not start.
     """
     project = options.project.resolve()
-    _require_project(project)
+    require_project(project)
     state = folder.StateFolder(options.state.resolve())
     state.prepare(needed_bytes=options.needed_bytes)
     with folder.locked(state) as held, _temporary_folder() as temporary:
@@ -76,7 +76,12 @@ def launched(options: Options, say: Say) -> Generator[Stack]:
             yield stack
 
 
-def _require_project(project: Path) -> None:
+def require_project(project: Path) -> None:
+    """Return if *project* is a checkout of the project.
+
+    Raises:
+        UnusableConfiguration: It is not; the sentence says what it lacks.
+    """
     missing = [name for name in PROJECT_PARTS if not (project / name).exists()]
     if missing:
         raise UnusableConfiguration(

@@ -19,7 +19,7 @@ from fireflyassets.local import demo as course
 from fireflyassets.local import report, sample
 from fireflyassets.local.access import LISTENERS
 from fireflyassets.local.commands import STATE
-from fireflyassets.local.launching import Options, launched
+from fireflyassets.local.launching import Options, launched, require_project
 from fireflyassets.local.outcome import Outcome, broken_promises
 from fireflyassets.local.service import pause
 from fireflyassets.local.simulated import Simulated, simulate
@@ -135,7 +135,9 @@ def _environment() -> Mapping[str, str]:
 
 
 def _project(arguments: argparse.Namespace) -> Path:
-    return Path(arguments.project or Settings().project).resolve()
+    project = Path(arguments.project or Settings().project).resolve()
+    require_project(project)
+    return project
 
 
 def _state(arguments: argparse.Namespace, project: Path) -> Path:

@@ -26,7 +26,7 @@ def table(outcome: Outcome) -> list[tuple[str, str]]:
         ("Renditions", f"{values['renditions']}, {values['distinct_pictures']} different"),
         ("Estimate", f"{outcome.estimate} operations"),
         ("Actual", f"{outcome.actual} operations"),
-        ("Adobe billed", f"{figures.billed(outcome.calls)} operations"),
+        ("Billed this time", f"{figures.billed(outcome.calls)} operations"),
         ("Second time", f"{outcome.paid_again} operations"),
         ("Calls", calls or "none"),
         ("Refused with 429", str(values["http_429"])),

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
@@ -130,8 +131,12 @@ class _Maker:
         """
         home = self._made_of.folder.dagster_home
         shutil.copyfile(self._made_of.project / "dagster.yaml", home / "dagster.yaml")
+        done = home / f".migrated-{version('dagster')}"
+        if done.exists():
+            return
         name = "migration"
         run_to_its_end(name, self._service(name, (_script("dagster"), "instance", "migrate")))
+        done.touch()
 
     def provision(self) -> None:
         """Make tables, queues and the bucket once the embedded AWS answers."""

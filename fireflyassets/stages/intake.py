@@ -117,10 +117,11 @@ class Intake:
     def _drafts(self, rows: Sequence[Row], campaign: Campaign) -> list[_Draft | Invalid]:
         now = self.clock.now()
         cards = self.catalogue.rate_cards()
-        # A microsecond apart, so that listings keep the order of the file.
+        # Listings keep the order of the file: a millisecond apart, which is what ledgers store, and
+        # backwards, so that no job is due later than now.
         return [
-            _draft(row, campaign, cards, now + timedelta(microseconds=place))
-            for place, row in enumerate(rows)
+            _draft(row, campaign, cards, now=now, behind=timedelta(milliseconds=behind))
+            for row, behind in zip(rows, reversed(range(len(rows))), strict=True)
         ]
 
     def _record(self, claims: Sequence[_Draft], *, wake: bool) -> dict[str, Recording]:
@@ -144,16 +145,22 @@ class Intake:
             return
         try:
             self.queue.send(message.wakes(job_ids))
-        except ServiceDown:
+        except (ServiceDown, ConnectionError):
             _log.warning("Wake-up for %d jobs not sent; dispatch finds them anyway.", len(job_ids))
 
 
 def _draft(
-    row: Row, campaign: Campaign, cards: tuple[money.RateCard, ...], created_at: datetime
+    row: Row,
+    campaign: Campaign,
+    cards: tuple[money.RateCard, ...],
+    *,
+    now: datetime,
+    behind: timedelta,
 ) -> _Draft | Invalid:
     request = _checked(row, campaign.config)
     if isinstance(request, Invalid):
         return request
+    created_at = now - behind
     job_id = ids.job_id(request.customer, request.key)
     review = campaign.config.review is ReviewMode.REQUIRED
     return _Draft(
@@ -166,7 +173,7 @@ def _draft(
             run_id=None,
             input_manifest=manifest.key_of(job_id, request),
             outputs=(),
-            cost_estimate=_price(campaign, request, cards, created_at.date()),
+            cost_estimate=_price(campaign, request, cards, now.date()),
             cost_actual=None,
             created_at=created_at,
             updated_at=created_at,

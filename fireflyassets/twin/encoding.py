@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import IO, Protocol, cast
 
 from PIL import Image
-from psd_tools import PSDImage
 
 from fireflyassets.twin.failures import JobFailedError
 
@@ -105,11 +104,17 @@ def encode(picture: Image.Image, spec: OutputSpec) -> bytes:
     elif spec.media_type == "image/webp":
         picture.save(target, "WEBP", quality=90)
     elif spec.media_type == PSD_MEDIA_TYPE:
-        written = cast("_Written", PSDImage.frompil(picture))
-        written.save(target)
+        _save_psd(picture, target)
     else:
         raise JobFailedError("400401", f"The twin does not write {spec.media_type}.")
     return target.getvalue()
+
+
+def _save_psd(picture: Image.Image, target: IO[bytes]) -> None:
+    """Write a flat PSD; psd-tools brings scipy, so only the render pool imports it."""
+    from psd_tools import PSDImage  # noqa: PLC0415 - as the summary says
+
+    cast("_Written", PSDImage.frompil(picture)).save(target)
 
 
 def opaque(picture: Image.Image) -> Image.Image:

@@ -8,13 +8,13 @@ Does not belong here: rules that refuse the submit (`photoshop_rules.py`).
 from collections.abc import Sequence
 
 from fireflyassets.twin import fonts
-from fireflyassets.twin.composite import LayerEdit
 from fireflyassets.twin.failures import JobFailedError
 from fireflyassets.twin.photoshop_parts import (
     FileSource,
     Layer,
     Text,
 )
+from fireflyassets.twin.rendering import SlotEdit
 from fireflyassets.twin.simulator import Simulator
 from fireflyassets.twin.transfer import UnreachableError
 
@@ -41,9 +41,9 @@ class LayerReader:
 
     async def edits(
         self, layers: Sequence[Layer], *, keep_pictures: bool, missing_font: str
-    ) -> list[LayerEdit]:
+    ) -> list[SlotEdit]:
         """Return the edits in order; *keep_pictures* leaves every slot as the document has it."""
-        read: list[LayerEdit] = []
+        read: list[SlotEdit] = []
         for index, layer in enumerate(layers):
             where = f"edits.layers.{index}"
             _check_drawable(layer, where)
@@ -51,7 +51,7 @@ class LayerReader:
                 _check_fonts(layer.text, where)
             picture = await self._picture(layer, where)
             read.append(
-                LayerEdit(
+                SlotEdit(
                     name=layer.name,
                     id=layer.id,
                     picture=None if keep_pictures else picture,

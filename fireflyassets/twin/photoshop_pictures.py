@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 
 from PIL import Image, ImageDraw, ImageEnhance, ImageFilter, ImageOps
 
-from fireflyassets.twin import composite
-from fireflyassets.twin.composite import LayerEdit
 from fireflyassets.twin.encoding import OutputSpec, decode, encode, opaque
 from fireflyassets.twin.failures import JobFailedError
 from fireflyassets.twin.photoshop_parts import (
@@ -20,7 +18,16 @@ from fireflyassets.twin.photoshop_parts import (
     Measure,
     Resize,
 )
-from fireflyassets.twin.rendering import Renderer
+from fireflyassets.twin.refusals import (
+    MissingFont,
+    MissingGlyphs,
+    TextOverflow,
+    UnknownLayer,
+    UnreadableDocument,
+    UnreadablePicture,
+    WrongLayerKind,
+)
+from fireflyassets.twin.rendering import Renderer, SlotEdit
 
 PSD_MAGIC = b"8BPS"
 _INVALID = "400401"
@@ -33,7 +40,7 @@ class Composition:
 
     document: bytes | None
     canvas: tuple[int, int, str] | None = None  # Width, height, fill.
-    edits: Sequence[LayerEdit] = ()
+    edits: Sequence[SlotEdit] = ()
     missing_font: str = "use_default"
     changes: Document = field(default_factory=Document)
     specs: Sequence[OutputSpec] = ()
@@ -60,15 +67,15 @@ def _opened(renderer: Renderer, composition: Composition) -> Image.Image:
         return decode(document, "image.source")
     try:
         return renderer.render(document, composition.edits, missing_font=composition.missing_font)
-    except composite.UnreadableDocument as error:
+    except UnreadableDocument as error:
         raise JobFailedError(_INVALID, f"image.source: {error}") from error
     except (
-        composite.UnknownLayer,
-        composite.WrongLayerKind,
-        composite.UnreadablePicture,
-        composite.TextOverflow,
-        composite.MissingGlyphs,
-        composite.MissingFont,
+        UnknownLayer,
+        WrongLayerKind,
+        UnreadablePicture,
+        TextOverflow,
+        MissingGlyphs,
+        MissingFont,
     ) as error:
         raise JobFailedError(_INVALID, f"edits.layers: {error}") from error
 
@@ -109,7 +116,7 @@ def manifest(renderer: Renderer, document: bytes) -> bytes:
     """Return the layer tree of a document as JSON."""
     try:
         tree = renderer.manifest(document)
-    except composite.UnreadableDocument as error:
+    except UnreadableDocument as error:
         raise JobFailedError(_INVALID, f"image.source: {error}") from error
     return json.dumps(tree, ensure_ascii=False).encode()
 

@@ -37,6 +37,7 @@ def _leave_with_parent() -> None:
 def _import_renderers() -> None:
     """Import what rendering needs: spawned workers begin empty, and the first job would wait."""
     import_module("fireflyassets.twin.photoshop_pictures")
+    import_module("fireflyassets.twin.composite")
     import_module("fireflyassets.twin.firefly_pictures")
 
 

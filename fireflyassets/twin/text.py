@@ -7,6 +7,7 @@ shrunk or cut: a text that does not fit is an error.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from math import ceil
 from typing import Final, Literal
 
@@ -130,7 +131,7 @@ def _line(text: str, style: Style, faces: Sequence[fonts.Face], *, right_to_left
         raise MissingGlyphs(f"No available font can draw {points}; change the text.")
     glyphs = tuple(shaping.glyphs(characters, faces, right_to_left=right_to_left))
     starts = [0.0]
-    for left, right in zip(glyphs, (*glyphs[1:], None), strict=True):
+    for left, right in zip_longest(glyphs, glyphs[1:]):
         starts.append(starts[-1] + _advance(left, right, style))
     return Line(glyphs, tuple(starts[:-1]), starts[-1], right_to_left)
 

@@ -17,6 +17,7 @@ from fireflyassets.twin.effects import Effects
 from fireflyassets.twin.endpoints import Family
 from fireflyassets.twin.failures import JobFailedError
 from fireflyassets.twin.fault_language import (
+    BadOutput,
     CancelPending,
     EndsAs,
     FewerOutputs,
@@ -109,7 +110,7 @@ class Worker:
         wish = job.effects.find(EndsAs)
         if wish is not None:
             return []
-        contents = list(await produce(job.effects))
+        contents = await self._produced(job, produce)
         how = spoils(job.effects)
         if how is not None:
             contents = [await self._sim.pool.run(spoiled, content, how) for content in contents]
@@ -120,6 +121,21 @@ class Worker:
         if fewer is not None:
             self._sim.jobs.set_outputs(job, job.outputs[: fewer.count])
         return contents[: len(job.outputs)]
+
+    async def _produced(self, job: Job, produce: Produce) -> list[bytes]:
+        """Return the bytes; in a hurry leave out what a download can draw as well."""
+        if not all(output.recipe for output in job.outputs) or job.effects.all_of(BadOutput):
+            return list(await produce(job.effects))
+        making = asyncio.ensure_future(produce(job.effects))
+        hurry = asyncio.ensure_future(self._hurry.wait())
+        try:
+            await asyncio.wait({making, hurry}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            hurry.cancel()
+            left_out = not making.done()
+            if left_out:
+                making.cancel()
+        return [] if left_out else list(await making)
 
     async def _wait_for_end(self, job: Job) -> None:
         while job.ends_at is None:
@@ -137,7 +153,7 @@ class Worker:
         partial = job.effects.find(PartialFailure)
         written = len(contents) if partial is None else partial.written
         if not job.effects.spoils("nothing_written"):
-            for output, content in list(zip(job.outputs, contents, strict=True))[:written]:
+            for output, content in list(zip(job.outputs, contents, strict=False))[:written]:
                 await self._write(output, content)
         if partial is None:
             self._end(job, "succeeded")

@@ -13,6 +13,8 @@ from fireflyassets.adapters.yaml_file import YamlFault
 
 
 class Inner(BaseModel):
+    """A part of a file."""
+
     model_config = ConfigDict(extra="forbid")
 
     price: Decimal
@@ -20,6 +22,8 @@ class Inner(BaseModel):
 
 
 class Shape(BaseModel):
+    """A file."""
+
     model_config = ConfigDict(extra="forbid")
 
     name: str

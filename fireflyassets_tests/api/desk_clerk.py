@@ -126,3 +126,10 @@ def finish(door: FrontDoor, job_id: str, *, status: Status = Status.SUCCEEDED) -
         door.objects.put(keys[-1], picture(), media_type="image/jpeg")
     reason = None if status is Status.SUCCEEDED else "Step art: firefly 451 prompt_unsafe."
     door.ledger.finish(claim, Ending(status, reason, tuple(keys), Decimal("3.5"), NOON, None))
+
+
+def finished(desk: Clerk) -> str:
+    """Return the id of a job that was accepted and has run."""
+    job_id: str = desk.post().json()["jobId"]
+    finish(desk.door, job_id)
+    return job_id

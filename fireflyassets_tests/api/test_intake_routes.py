@@ -5,7 +5,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from fireflyassets.core import brief, ids
+from fireflyassets.core import ids
+from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.errors import ServiceDown
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets_tests.api.desk_clerk import JOB, OTHER, PUBLIC, TOKEN, clerk
@@ -169,7 +170,7 @@ class _DeadCatalogue(FixedCatalogue):
         super().__init__(config())
         self._error = error
 
-    def campaign(self, customer: str, campaign: str) -> object:  # type: ignore[override]
+    def campaign(self, customer: str, campaign: str) -> Campaign:
         raise self._error
 
 
@@ -185,183 +186,6 @@ def test_faults_of_ours_are_problems_too(error: Exception, status: int) -> None:
     assert answer.status_code == status
     assert answer.headers["Content-Type"] == "application/problem+json"
     assert "SECRET" not in answer.text
-
-
-# -- bodies -----------------------------------------------------------------------------------
-@pytest.mark.parametrize(
-    ("path", "content_type", "limit"),
-    [
-        ("/v1/jobs", "application/json", 64 * 1024),
-        (BATCH, "text/csv", brief.FILE_LIMIT),
-    ],
-)
-def test_fifty_megabytes_are_refused_before_they_are_read(
-    path: str, content_type: str, limit: int
-) -> None:
-    """By their declared length at once; streamed without one, at the first chunk too much."""
-    sent = 0
-
-    async def stream() -> AsyncIterator[bytes]:
-        nonlocal sent
-        for _ in range(800):
-            sent += 64 * 1024
-            yield b"x" * (64 * 1024)
-
-    desk = clerk()
-    declared = {"Content-Type": content_type, "Content-Length": str(50 * 1024 * 1024)}
-
-    first = desk.ask("POST", path, content=stream(), headers=declared)
-    sent_when_declared = sent
-    second = desk.ask("POST", path, content=stream(), headers={"Content-Type": content_type})
-
-    assert first.status_code == second.status_code == 413
-    assert sent_when_declared == 0
-    assert sent <= limit + 2 * 64 * 1024
-    assert first.json()["problems"][0]["rule"] == "size"
-
-
-@pytest.mark.parametrize("length", ["9" * 400, "9" * 5_000, "-1", "abc", "١٢"])
-def test_odd_lengths_do_not_break_the_door(length: str) -> None:
-    """A length that is no number is ignored, one that is too long is too large."""
-    answer = clerk().ask(
-        "POST",
-        "/v1/jobs",
-        content=json.dumps(JOB).encode(),
-        headers={"Content-Type": "application/json", "Content-Length": length},
-    )
-
-    assert answer.status_code in {202, 413}
-
-
-@pytest.mark.parametrize(
-    ("path", "headers"),
-    [
-        ("/v1/jobs", {"Content-Type": "text/plain"}),
-        ("/v1/jobs", {"Content-Type": "application/json; charset=latin-1"}),
-        ("/v1/jobs", {"Content-Type": "application/json", "Content-Encoding": "gzip"}),
-        (BATCH, {"Content-Type": "application/json"}),
-        (BATCH, {"Content-Type": "text/csv; charset=iso-8859-1"}),
-        (BATCH, {}),
-    ],
-)
-def test_other_kinds_of_bodies_are_refused(path: str, headers: dict[str, str]) -> None:
-    """415 names the header and what is read here."""
-    answer = clerk().ask("POST", path, content=b"x", headers=headers)
-
-    assert answer.status_code == 415
-    assert answer.json()["problems"][0]["rule"] == "media-type"
-
-
-# -- batches ----------------------------------------------------------------------------------
-def test_a_brief_becomes_jobs_row_by_row() -> None:
-    """Each row's key, job and place are told, and the sum of the price."""
-    desk = clerk()
-
-    answer = desk.ask("POST", BATCH, content=sheet(ROW, ROW.replace("k1", "k2")), headers=CSV)
-
-    assert answer.status_code == 202
-    told = answer.json()
-    assert (told["accepted"], told["repeated"], told["refused"]) == (2, 0, 0)
-    assert told["costEstimate"] == "5.0"
-    assert [(job["row"], job["key"]) for job in told["jobs"]] == [(2, "k1"), (3, "k2")]
-    assert told["jobs"][0]["jobId"] == ids.job_id(CUSTOMER, "k1")
-
-
-def test_a_brief_sent_twice_is_the_same_brief() -> None:
-    """A page that is reloaded costs nothing."""
-    desk = clerk()
-    desk.ask("POST", BATCH, content=sheet(ROW), headers=CSV)
-
-    told = desk.ask("POST", BATCH, content=sheet(ROW), headers=CSV).json()
-
-    assert (told["accepted"], told["repeated"]) == (0, 1)
-    assert told["jobs"][0]["repeated"] is True
-
-
-def test_bad_rows_refuse_the_brief_and_are_all_named() -> None:
-    """Nothing is written until the caller says that a part will do."""
-    desk = clerk()
-    content = sheet(ROW, "k2,,en-GB,Spring,1920x1080", "k3,A,fr-FR,Spring,1x1", "k4")
-
-    answer = desk.ask("POST", BATCH, content=content, headers=CSV)
-
-    assert answer.status_code == 422
-    assert [(p["row"], p["field"], p["rule"]) for p in answer.json()["problems"]] == [
-        (3, "prompt", "empty"),
-        (4, "locale", "locale"),
-        (4, "aspects", "aspect"),
-        (5, "prompt", "cells"),
-    ]
-    assert desk.door.objects.objects == {}
-    assert desk.door.ledger.outbox == ()
-
-
-def test_partial_takes_the_good_rows_and_names_the_others() -> None:
-    desk = clerk()
-    content = sheet(ROW, "k2,,en-GB,Spring,1920x1080")
-
-    answer = desk.ask("POST", BATCH + "&partial=true", content=content, headers=CSV)
-
-    assert answer.status_code == 202
-    told = answer.json()
-    assert (told["accepted"], told["refused"]) == (1, 1)
-    assert [(p["row"], p["rule"]) for p in told["problems"]] == [(3, "empty")]
-
-
-def test_partial_with_no_good_row_is_refused() -> None:
-    """A success that accepted nothing would be no success."""
-    content = sheet("k2,,en-GB,Spring,1920x1080")
-
-    answer = clerk().ask("POST", BATCH + "&partial=true", content=content, headers=CSV)
-
-    assert answer.status_code == 422
-
-
-def test_a_conflicting_row_refuses_the_brief() -> None:
-    desk = clerk()
-    desk.ask("POST", BATCH, content=sheet(ROW), headers=CSV)
-
-    content = sheet(ROW.replace("A glass", "Another"), ROW.replace("k1", "k2"))
-    answer = desk.ask("POST", BATCH, content=content, headers=CSV)
-
-    assert answer.status_code == 409
-    assert [(p["row"], p["rule"]) for p in answer.json()["problems"]] == [(2, "conflict")]
-    assert desk.door.ledger.job(ids.job_id(CUSTOMER, "k2")) is None
-
-
-@pytest.mark.parametrize("partial", ["", "&partial=true"])
-def test_a_file_that_is_no_brief_is_refused_as_a_whole(partial: str) -> None:
-    """Columns are never guessed, not even when a part would do."""
-    answer = clerk().ask("POST", BATCH + partial, content=b"a,b\n1,2", headers=CSV)
-
-    assert answer.status_code == 422
-    told = answer.json()["problems"]
-    assert [(p["row"], p["field"], p["rule"]) for p in told] == [(1, "key", "header")]
-
-
-def test_json_lines_are_taken_as_well() -> None:
-    line = json.dumps({name: value for name, value in JOB.items() if name != "campaign"})
-
-    answer = clerk().ask(
-        "POST",
-        BATCH,
-        content=line.encode(),
-        headers={"Content-Type": "application/x-ndjson"},
-    )
-
-    assert answer.status_code == 202
-    assert answer.json()["jobs"][0]["row"] == 1
-
-
-@pytest.mark.parametrize(
-    "path", ["/v1/jobs:batch", "/v1/jobs:batch?campaign=../x", BATCH + "&partial=maybe"]
-)
-def test_bad_parameters_are_problems(path: str) -> None:
-    """In the one shape, with the parameter's name."""
-    answer = clerk().ask("POST", path, content=sheet(ROW), headers=CSV)
-
-    assert answer.status_code == 422
-    assert answer.json()["problems"][0]["field"] in {"campaign", "partial"}
 
 
 def test_all_doors_need_a_token() -> None:

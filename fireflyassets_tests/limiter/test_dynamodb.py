@@ -214,3 +214,17 @@ def test_a_deleted_item_is_made_again() -> None:
     assert isinstance(answer, Granted)
     assert answer.first == 0
     assert limiter.state(ITEM).used_today == 1
+
+
+def test_an_item_that_another_process_made_again_is_believed() -> None:
+    """What a process knew of the deleted item does not outlive it."""
+    table, clock = StrictTable(), StandingClock()
+    limiter, other = over(table, clock), over(table, clock)
+    limiter.register(ITEM, per_minute(60))
+    for _ in range(9):
+        granted(limiter, ITEM)
+    table.items.clear()
+    clock.advance(3600)
+    other.register(ITEM, per_minute(60))
+
+    assert granted(limiter, ITEM).due_at == (clock.at,)

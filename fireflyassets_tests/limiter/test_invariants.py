@@ -127,7 +127,7 @@ class FiresOnOldNews(DynamoLimiter):
     def check(self, ticket: Ticket) -> Due | Waiting | Voided | Stale:
         known = self._known.get(ticket.item)
         assert known is not None
-        self._known.learn(ticket.item, known.state, at=self._time())
+        self._known.learn(ticket.item, known.state, at=self._time(), before=None)
         return super().check(ticket)
 
 

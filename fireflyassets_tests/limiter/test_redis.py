@@ -4,9 +4,9 @@ Here: clock offsets, a restarted server, and equality step by step. Not here: pr
 store keeps (`contracts`).
 """
 
-from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
-from time import monotonic
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
 from urllib.parse import urlsplit
 
 import pytest
@@ -14,10 +14,11 @@ import redis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from fireflyassets.limiter.arithmetic import micros
 from fireflyassets.limiter.memory import MemoryLimiter
-from fireflyassets.limiter.port import Due, Stale, Waiting
-from fireflyassets.limiter.redis import RedisLimiter
-from fireflyassets_tests.limiter.worlds import StandingClock, granted, per_minute
+from fireflyassets.limiter.port import Due, Waiting
+from fireflyassets.limiter.redis import RedisLimiter, Script
+from fireflyassets_tests.limiter.worlds import NOON, StandingClock, granted, per_minute, seconds
 
 pytestmark = pytest.mark.full
 ITEM = "organisation#redis-only"
@@ -32,45 +33,72 @@ def connection(redis_url: str) -> Iterator[redis.Redis]:
         yield client
 
 
-def ticking() -> datetime:
-    """Return a local time that is years off the server's but runs as fast."""
-    return datetime(2020, 1, 1, tzinfo=UTC) + timedelta(seconds=monotonic())
+@dataclass
+class SkewedServer:
+    """The real server, but its clock is ours to set: *ahead* of the caller's."""
+
+    connection: redis.Redis
+    local: StandingClock
+    ahead: timedelta
+
+    def register_script(self, script: str) -> Script:
+        """Return the script, told the server's time by us."""
+        run = self.connection.register_script(script)
+
+        def call(keys: Sequence[str], args: Sequence[str | int]) -> object:
+            operation, clock, *rest = args
+            assert clock == "server"
+            return run(list(keys), [operation, micros(self.local.at + self.ahead), *rest])
+
+        return call
 
 
-def test_due_times_are_in_the_callers_clock(connection: redis.Redis) -> None:
-    """A caller whose clock is years off gets due times that its own clock will reach."""
-    limiter = RedisLimiter(connection, now=ticking)
+@pytest.mark.parametrize("years", [-6, 0, 6])
+def test_the_callers_clock_may_be_years_off(connection: redis.Redis, years: int) -> None:
+    """Due times and the fire rule follow the server's clock, told in the caller's."""
+    clock = StandingClock()
+    server = SkewedServer(connection, clock, ahead=timedelta(days=365 * years, seconds=0.3))
+    limiter = RedisLimiter(server, now=clock.now)
     limiter.register(ITEM, per_minute(600))
-    before = ticking()
 
     block = granted(limiter, ITEM, 3)
+    early = limiter.check(block.tickets[2])
+    clock.advance(0.25)
+    due = limiter.check(block.tickets[2])
 
-    assert timedelta(0) <= block.due_at[0] - before <= timedelta(seconds=1)
-    assert block.due_at[2] - block.due_at[0] == timedelta(seconds=0.25)
+    assert block.due_at == seconds(0, 0.125, 0.25)
+    assert early == Waiting(block.tickets[2], NOON + timedelta(seconds=0.05))
+    assert due == Due(block.tickets[2])
+    assert limiter.pause(ITEM, timedelta(seconds=9)).until == NOON + timedelta(seconds=9.25)
 
 
-def test_the_fire_rule_runs_on_the_callers_clock(connection: redis.Redis) -> None:
-    """A ticket waits until the caller's clock reaches it, then fires."""
-    limiter = RedisLimiter(connection, now=ticking)
-    limiter.register(ITEM, per_minute(600))
-    ticket = granted(limiter, ITEM, 3).tickets[2]
+def test_a_clock_that_drifts_is_measured_again(connection: redis.Redis) -> None:
+    """After a minute a new measurement replaces the old one."""
+    clock = StandingClock()
+    server = SkewedServer(connection, clock, ahead=timedelta(0))
+    limiter = RedisLimiter(server, now=clock.now)
+    limiter.register(ITEM, per_minute(60))
+    server.ahead = timedelta(seconds=2)
+    clock.advance(61)
 
-    answers = [limiter.check(ticket)]
-    deadline = monotonic() + 10
-    while not isinstance(answers[-1], Due) and monotonic() < deadline:
-        answers.append(limiter.check(ticket))
-        if isinstance(answers[-1], Stale):
-            limiter.refresh(ITEM)
+    assert granted(limiter, ITEM).due_at == seconds(61.75)
 
-    assert isinstance(answers[0], Waiting)
-    assert isinstance(answers[-1], Due)
-    assert abs(answers[-1].ticket.due_at - ticket.due_at) < timedelta(milliseconds=20)
-    assert limiter.state(ITEM).next_ticket >= 3
+
+def test_the_servers_own_clock_is_the_default(connection: redis.Redis) -> None:
+    """Nothing of the caller's clock reaches the server: two callers years apart share a line."""
+    clocks = [StandingClock(NOON), StandingClock(NOON + timedelta(days=999))]
+    one, two = (RedisLimiter(connection, now=clock.now) for clock in clocks)
+    one.register(ITEM, per_minute(1))
+
+    first, second = granted(one, ITEM), granted(two, ITEM)
+
+    assert second.first == first.first + 1
+    assert second.due_at[0] - first.due_at[0] > timedelta(days=998)
 
 
 def test_a_forgotten_item_is_made_again(connection: redis.Redis) -> None:
     """A server that lost its memory gets the item back from a process that knows the limits."""
-    limiter = RedisLimiter(connection, now=ticking)
+    limiter = RedisLimiter(connection, now=StandingClock().now)
     limiter.register(ITEM, per_minute(60))
     granted(limiter, ITEM, 3)
     connection.delete(ITEM)

@@ -1,24 +1,23 @@
 """Intake over memory ports. Here: what is written, in which order, and what is not."""
 
 import json
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import Counter
+from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal
 
 import pytest
 
-from fireflyassets.adapters.memory.ledger import MemoryLedger
-from fireflyassets.adapters.memory.objects import MemoryObjects
-from fireflyassets.adapters.memory.queue import MemoryQueue
+from fireflyassets.adapters.files import FileCatalogue
 from fireflyassets.core import ids, manifest
-from fireflyassets.core.brief import read_csv
+from fireflyassets.core.brief import Row, read_csv
 from fireflyassets.core.campaign import ReviewMode
-from fireflyassets.core.errors import ServiceDown, UnknownCampaign, UnusableConfiguration
-from fireflyassets.core.job import JobRow
+from fireflyassets.core.errors import UnknownCampaign, UnusableConfiguration
+from fireflyassets.core.money import RateCard
 from fireflyassets.core.status import HumanReview, Status
-from fireflyassets.ports.ledger import Conflict, Duplicate, Recorded, Recording
-from fireflyassets.stages.intake import Answer, Intake, Invalid, Withheld
+from fireflyassets.ports.ledger import Conflict, Duplicate, Recorded
+from fireflyassets.stages.intake import Answer, Invalid, Withheld
+from fireflyassets_tests.adapters.project_folder import REPOSITORY
 from fireflyassets_tests.front_door import (
     ASPECTS,
     CAMPAIGN,
@@ -33,9 +32,9 @@ from fireflyassets_tests.front_door import (
 )
 
 
-def accept(door: FrontDoor, *rows: object, partial: bool = False) -> list[Answer]:
+def accept(door: FrontDoor, *rows: Row, partial: bool = False) -> list[Answer]:
     return door.intake.accept(
-        rows,  # type: ignore[arg-type]
+        rows,
         customer=CUSTOMER,
         campaign=CAMPAIGN,
         partial=partial,
@@ -99,9 +98,9 @@ def test_estimate_follows_the_card_of_the_day() -> None:
 
 
 @pytest.mark.parametrize("cards", [(card(valid_from=date(2027, 1, 1)),), (card(generate={}),)])
-def test_nothing_is_written_that_can_not_be_priced(cards: tuple[object, ...]) -> None:
+def test_nothing_is_written_that_can_not_be_priced(cards: tuple[RateCard, ...]) -> None:
     """No job is accepted at a made-up price."""
-    door = front_door(FixedCatalogue(config(), cards=cards))  # type: ignore[arg-type]
+    door = front_door(FixedCatalogue(config(), cards=cards))
 
     with pytest.raises(UnusableConfiguration, match="card"):
         accept(door, asked())
@@ -160,27 +159,6 @@ def test_one_key_serves_two_customers() -> None:
     assert mine.row.job_id != theirs.row.job_id
 
 
-def test_of_many_racing_requests_for_a_key_one_wins_with_its_own_manifest() -> None:
-    """Whoever wins, the row's manifest is the winner's text; losers get a conflict."""
-    for _ in range(20):
-        door = front_door()
-        prompts = [f"Picture number {n}" for n in range(8)]
-        with ThreadPoolExecutor(8) as callers:
-            told = list(callers.map(lambda text: accept(door, asked(prompt=text))[0], prompts))  # noqa: B023 - used up within the turn.
-
-        winners = [
-            prompt
-            for prompt, answer in zip(prompts, told, strict=True)
-            if isinstance(answer, Recorded)
-        ]
-        row = door.ledger.job(ids.job_id(CUSTOMER, "job-1"))
-        assert row is not None
-        content = door.objects.get(row.input_manifest)
-        assert content is not None
-        assert [manifest.load(content).prompt] == winners
-        assert kinds(told).count("Conflict") == 7
-
-
 def test_bad_requests_are_named_and_nothing_is_written() -> None:
     """All or nothing is the rule unless the caller asks otherwise."""
     door = front_door()
@@ -234,86 +212,6 @@ def test_one_call_may_hold_a_request_twice() -> None:
     assert len(door.ledger.campaign_jobs(CUSTOMER, CAMPAIGN)) == 1
 
 
-class WatchingLedger(MemoryLedger):
-    """A ledger that stops when a row's manifest is not there yet, and may stop after writing."""
-
-    def __init__(self, objects: MemoryObjects, *, dies: bool = False) -> None:
-        super().__init__()
-        self._objects = objects
-        self.dies = dies
-
-    def record(self, rows: Sequence[JobRow]) -> list[Recording]:
-        assert all(self._objects.exists(row.input_manifest) for row in rows)
-        told = super().record(rows)
-        if self.dies:
-            raise ConnectionError("The connection broke after the write.")
-        return told
-
-
-def test_a_manifest_is_there_before_its_row() -> None:
-    """No wave ever claims a job whose input is missing."""
-    door = front_door()
-    ledger = WatchingLedger(door.objects)
-    intake = Intake(ledger, door.objects, door.queue, door.intake.catalogue, door.clock)
-
-    told = intake.accept([asked(), asked(key="k2")], customer=CUSTOMER, campaign=CAMPAIGN)
-
-    assert kinds(told) == ["Recorded", "Recorded"]
-
-
-def test_a_lost_answer_is_mended_by_sending_again() -> None:
-    """The write went through and the caller never heard: the repeat gets the same job."""
-    door = front_door()
-    ledger = WatchingLedger(door.objects, dies=True)
-    intake = Intake(ledger, door.objects, door.queue, door.intake.catalogue, door.clock)
-    with pytest.raises(ConnectionError):
-        intake.accept([asked()], customer=CUSTOMER, campaign=CAMPAIGN)
-
-    ledger.dies = False
-    (told,) = intake.accept([asked()], customer=CUSTOMER, campaign=CAMPAIGN)
-
-    assert isinstance(told, Duplicate)
-    assert len(ledger.outbox) == 1
-
-
-class DeadQueue(MemoryQueue):
-    """A queue that takes nothing."""
-
-    def send(self, bodies: Sequence[str]) -> None:
-        raise ServiceDown(f"{len(bodies)} messages were not sent.")
-
-
-def test_a_lost_wake_up_loses_nothing() -> None:
-    """The job is durable; dispatch reads the ledger, not the queue."""
-    door = front_door()
-    queue = DeadQueue(door.clock)
-    intake = Intake(door.ledger, door.objects, queue, door.intake.catalogue, door.clock)
-
-    (told,) = intake.accept([asked()], customer=CUSTOMER, campaign=CAMPAIGN)
-
-    assert isinstance(told, Recorded)
-    assert door.ledger.due("acme-main", CUSTOMER, now=NOON, most=10) == [told.row]
-
-
-class BrokenObjects(MemoryObjects):
-    """A store that takes nothing."""
-
-    def put(
-        self, key: str, content: bytes, *, media_type: str, tags: Mapping[str, str] | None = None
-    ) -> None:
-        raise ConnectionError(f"{key} was not written.")
-
-
-def test_without_its_manifest_no_row_is_written() -> None:
-    """A bucket that can't be written to leaves no half-written job."""
-    door = front_door()
-    intake = Intake(door.ledger, BrokenObjects(), door.queue, door.intake.catalogue, door.clock)
-
-    with pytest.raises(ConnectionError):
-        intake.accept([asked()], customer=CUSTOMER, campaign=CAMPAIGN)
-    assert door.ledger.outbox == ()
-
-
 def test_problems_of_form_and_of_content_come_together_once() -> None:
     """A cell that is no UTF-8 is told as that, and the row's other faults beside it."""
     door = front_door()
@@ -362,3 +260,19 @@ def test_a_bad_cell_of_a_brief_is_named_and_its_neighbour_taken(
     assert kinds(answers) == ["Invalid", "Recorded"]
     assert isinstance(answers[0], Invalid)
     assert [(p.row, p.field, p.rule) for p in answers[0].problems] == [(2, field, rule)]
+
+
+def test_the_demo_brief_is_accepted_whole() -> None:
+    """Twenty-four different jobs, eight in each language, priced at 3.5 operations each."""
+    door = front_door(FileCatalogue(REPOSITORY))
+    told = read_csv((REPOSITORY / "campaigns/acme/spring-launch/brief.csv").read_bytes())
+
+    answers = door.intake.accept(told.rows, customer=CUSTOMER, campaign=CAMPAIGN)
+
+    assert kinds(answers) == ["Recorded"] * 24
+    raws = [row.raw for row in told.rows if row.raw]
+    assert len({raw.prompt for raw in raws}) == len({raw.headline for raw in raws}) == 24
+    assert Counter(raw.locale for raw in raws) == {"en-GB": 8, "de-DE": 8, "ar-AE": 8}
+    rows = door.ledger.campaign_jobs(CUSTOMER, CAMPAIGN)
+    assert sum((row.cost_estimate for row in rows), Decimal(0)) == 84
+    assert [row.idempotency_key for row in rows] == [raw.key for raw in raws]

@@ -14,11 +14,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, cast
 
 import httpx
+import pytest
 from PIL import Image
 
 from fireflyassets.twin.app import create_app
 from fireflyassets.twin.clock import WallClock
-from fireflyassets.twin.composite import LayerEdit, MissingFont, UnknownLayer
+from fireflyassets.twin.refusals import MissingFont, UnknownLayer
+from fireflyassets.twin.rendering import SlotEdit
 from fireflyassets.twin.settings import (
     ClientSetting,
     LatencySetting,
@@ -39,6 +41,7 @@ QUICK = LatencySetting(
     photoshop_median=timedelta(milliseconds=20),
     sigma=0,
 )
+POLLS = 3_000  # Half a minute: a job that takes longer is stuck.
 UNLIMITED = LimitSetting(
     firefly_per_minute=10_000, photoshop_per_minute=10_000, photoshop_per_3_seconds=10_000
 )
@@ -77,7 +80,7 @@ class PlainRenderer:
     """
 
     def render(
-        self, document: bytes, edits: Sequence[LayerEdit], *, missing_font: str
+        self, document: bytes, edits: Sequence[SlotEdit], *, missing_font: str
     ) -> Image.Image:
         """Return a canvas of 200 x 100 pixels; a picture fills the left half."""
         canvas = Image.new("RGB", (200, 100), document[4:].decode())
@@ -143,11 +146,12 @@ class Rehearsal:
         """Poll an accepted job to its end."""
         said = accepted.json()
         url = said.get("statusUrl") or said["links"]["result"]["href"]
-        while True:
-            body = (await self.get(url)).json()
+        for _ in range(POLLS):
+            body: dict[str, Any] = (await self.get(url)).json()
             if body.get("status") not in {"pending", "running", "cancel_pending"}:
                 return body
-            await asyncio.sleep(0.005)
+            await asyncio.sleep(0.01)
+        pytest.fail(f"The job is still {body.get('status')!r}.")
 
     async def fault(self, then: dict[str, object], **when: object) -> None:
         """Put a fault in force."""

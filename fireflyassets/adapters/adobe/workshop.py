@@ -3,7 +3,7 @@
 Belongs here: opening and closing. Does not: wiring (``factory.py``).
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from fireflyassets.adapters.adobe.factory import adobe_clients
@@ -27,7 +27,7 @@ class AdobeWorkshop(Workshop):
         self._clock = clock
 
     @asynccontextmanager
-    async def open(self, credential: Credential) -> AsyncIterator[PaidServices]:
+    async def open(self, credential: Credential) -> AsyncGenerator[PaidServices]:
         """Open the clients; leaving the context closes their connections."""
         clients = adobe_clients(
             self._settings, credential, self._secrets, self._tokens, self._clock

@@ -70,48 +70,59 @@ def ended_key(job_id: str, ended_at: datetime) -> "AttributeValueTypeDef":
 # -- jobs -----------------------------------------------------------------------------------
 def job_item(row: JobRow) -> Item:
     """Return the item of a row, its index attributes included."""
-    queued = is_claimable(row)
-    line = queue_key(row.credential, row.customer_id)
     return to.present(
         {
             **job_key(row.job_id, row.customer_id),
             "campaignId": to.text(row.campaign_id),
             "status": to.text(row.status),
-            "runId": to.text(row.run_id) if row.run_id else None,
             "inputManifest": to.text(row.input_manifest),
             "outputs": to.texts(row.outputs),
             "costEstimate": to.number(row.cost_estimate),
-            "costActual": None if row.cost_actual is None else to.number(row.cost_actual),
             "createdAt": to.instant(row.created_at),
             "updatedAt": to.instant(row.updated_at),
-            "ttl": to.epoch(row.ttl) if row.ttl else None,
             "bodyHash": to.text(row.body_hash),
             "idempotencyKey": to.text(row.idempotency_key),
             "credential": to.text(row.credential),
             "campaignVersion": to.text(row.campaign_version),
             "epoch": to.number(row.epoch),
             "generation": to.number(row.generation),
-            "wave": to.text(row.wave) if row.wave else None,
-            "hold": hold_attribute(row.hold) if row.hold else None,
-            "notBefore": to.instant(row.not_before) if row.not_before else None,
-            "reason": None if row.reason is None else to.text(row.reason),
             "attempts": to.number(row.attempts),
             "crashes": to.number(row.crashes),
             "replays": to.number(row.replays),
             "humanReviewed": to.text(row.human_reviewed),
-            "endedAt": to.instant(row.ended_at) if row.ended_at else None,
-            "campaignKey": campaign_key(row.customer_id, row.campaign_id),
-            "campaignSort": to.text(f"{to.iso(row.created_at)}#{row.job_id}"),
-            # Where a release puts the job back, without having read its row.
-            "queueHome": line,
-            "queuePlace": queue_sort(row.created_at, row.job_id),
-            "queueKey": line if queued else None,
-            "queueSort": queue_sort(row.not_before or row.created_at, row.job_id)
-            if queued
-            else None,
-            "endedKey": ended_key(row.job_id, row.ended_at) if row.ended_at else None,
+            **_optional_attributes(row),
+            **_index_attributes(row),
         }
     )
+
+
+def _optional_attributes(row: JobRow) -> "dict[str, AttributeValueTypeDef | None]":
+    return {
+        "runId": to.text(row.run_id) if row.run_id else None,
+        "costActual": None if row.cost_actual is None else to.number(row.cost_actual),
+        "ttl": to.epoch(row.ttl) if row.ttl else None,
+        "wave": to.text(row.wave) if row.wave else None,
+        "hold": hold_attribute(row.hold) if row.hold else None,
+        "notBefore": to.instant(row.not_before) if row.not_before else None,
+        "reason": None if row.reason is None else to.text(row.reason),
+        "endedAt": to.instant(row.ended_at) if row.ended_at else None,
+    }
+
+
+def _index_attributes(row: JobRow) -> "dict[str, AttributeValueTypeDef | None]":
+    queued = is_claimable(row)
+    line = queue_key(row.credential, row.customer_id)
+    due = queue_sort(row.not_before or row.created_at, row.job_id)
+    return {
+        "campaignKey": campaign_key(row.customer_id, row.campaign_id),
+        "campaignSort": to.text(f"{to.iso(row.created_at)}#{row.job_id}"),
+        # Where a release puts the job back, without having read its row.
+        "queueHome": line,
+        "queuePlace": queue_sort(row.created_at, row.job_id),
+        "queueKey": line if queued else None,
+        "queueSort": due if queued else None,
+        "endedKey": ended_key(row.job_id, row.ended_at) if row.ended_at else None,
+    }
 
 
 def job_row(item: Item) -> JobRow:

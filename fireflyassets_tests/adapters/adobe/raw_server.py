@@ -3,6 +3,7 @@
 Here: sockets. Not here: anything that knows Adobe.
 """
 
+import asyncio
 import socket
 import struct
 import threading
@@ -45,6 +46,13 @@ class RawServer:
     port: int
     requests: list[bytes] = field(default_factory=list)
     connections: int = 0
+    arrived: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
+    """Released once for each request."""
+
+    async def arrivals(self, count: int) -> None:
+        """Wait until *count* more requests have come."""
+        for _ in range(count):
+            assert await asyncio.to_thread(self.arrived.acquire, timeout=JOIN_SECONDS)
 
     @property
     def url(self) -> str:
@@ -76,6 +84,7 @@ def raw_server(behave: Behaviour, *, on_accept: bool = False) -> Iterator[RawSer
                 behave(connection, b"")
             while not on_accept and (request := _read(peer)):
                 server.requests.append(request)
+                server.arrived.release()
                 behave(connection, request)
 
     def accept() -> None:

@@ -148,8 +148,7 @@ def test_cancelled_call_leaves_its_line(records: Records) -> None:
 
         async def cancel(clients: bench.AdobeClients) -> None:
             task = asyncio.ensure_future(clients.images.generate(bench.GENERATE))
-            while len(server.requests) < 2:
-                await asyncio.sleep(0.01)
+            await server.arrivals(2)
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 

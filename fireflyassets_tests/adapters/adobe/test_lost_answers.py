@@ -196,8 +196,7 @@ def test_full_pool_has_sent_nothing() -> None:
             first = asyncio.ensure_future(
                 exchange.send(call_to(f"{server.url}/1"), until=until(2 * SHORT))
             )
-            while not server.requests:
-                await asyncio.sleep(0.01)
+            await server.arrivals(1)
             second = await exchange.send(call_to(f"{server.url}/2"), until=until(SHORT))
             held = await first
             assert isinstance(held, NoAnswer)
@@ -263,12 +262,14 @@ def test_answer_without_end_is_cut() -> None:
 
 def test_deadline_in_the_past_sends_nothing() -> None:
     """A call that is late before it starts does not start."""
-    with raw_server(saying("202 Accepted", LINK)) as server:
-        url = f"{server.url}/x"
-        reply = exchanged(lambda exchange: exchange.send(call_to(url), until=until(-1)))
+    adobe = bench.ScriptedAdobe(bench.answering(bench.accepted()))
 
-    assert reply == NoAnswer("no_answer", sent=False)
-    assert server.requests == []
+    async def late() -> Answer | NoAnswer:
+        exchange = Exchange(open_client(adobe.transports.adobe), most_bytes=1000)
+        return await exchange.send(call_to("https://x.adobe.io/x"), until=until(-1))
+
+    assert asyncio.run(late()) == NoAnswer("no_answer", sent=False)
+    assert adobe.seen == []
 
 
 def test_cancelled_submit_passes_the_cancellation_on() -> None:
@@ -277,8 +278,7 @@ def test_cancelled_submit_passes_the_cancellation_on() -> None:
 
         async def cancel(clients: bench.AdobeClients) -> bool:
             task = asyncio.ensure_future(clients.images.generate(bench.GENERATE))
-            while not paid_requests(server):
-                await asyncio.sleep(0.01)
+            await server.arrivals(2)
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
             return task.cancelled()

@@ -8,7 +8,7 @@ import pytest
 from fireflyassets.core.failure import FailureClass, classify
 from fireflyassets.ports.paid import Accepted, NotAccepted, OutcomeLost, Submission
 from fireflyassets_tests.adapters.adobe import bench
-from fireflyassets_tests.adapters.adobe.bench import ScriptedAdobe, Script, answering, error, page
+from fireflyassets_tests.adapters.adobe.bench import Script, ScriptedAdobe, answering, error, page
 
 OWN = {"error_code": "runtime_error"}
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fireflyassets.adapters.aws import attributes, codec, work_codec
@@ -19,6 +19,13 @@ from fireflyassets.core.status import ENDED, Status
 from fireflyassets.ports.ledger import Attempt, Operation, Wave, WaveState
 from fireflyassets_tests.contracts.ledgers import MINUTE, NOON, job, wave
 
+UNHURRIED = settings(
+    # A busy machine is not a defect of the codec.
+    deadline=None,
+    database=None,
+    max_examples=60,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=12)
 NAMES = st.text(st.characters(codec="utf-8"), min_size=1, max_size=12)
 AMOUNTS = st.decimals(0, 10**9, places=6)
@@ -101,21 +108,25 @@ INDEX = {"campaignKey", "campaignSort", "queueHome", "queuePlace"}
 IN_LINE = {"queueKey", "queueSort"}
 
 
+@UNHURRIED
 @given(JOBS)
 def test_jobs_come_back_equal(row: JobRow) -> None:
     assert codec.job_row(codec.job_item(row)) == row
 
 
+@UNHURRIED
 @given(WAVES)
 def test_waves_come_back_equal(row: Wave) -> None:
     assert codec.wave_of(codec.wave_item(row)) == row
 
 
+@UNHURRIED
 @given(EVENTS)
 def test_events_come_back_equal(event: StatusEvent) -> None:
     assert codec.event_of(codec.event_item(event)) == event
 
 
+@UNHURRIED
 @given(ATTEMPTS)
 def test_attempts_come_back_equal(attempt: Attempt) -> None:
     item = work_codec.attempt_key(attempt) | work_codec.attempt_attributes(attempt)
@@ -123,11 +134,13 @@ def test_attempts_come_back_equal(attempt: Attempt) -> None:
     assert work_codec.attempt_of(item) == attempt
 
 
+@UNHURRIED
 @given(RESULTS)
 def test_results_come_back_equal(result: StepResult) -> None:
     assert work_codec.result_of(work_codec.result_item(result)) == result
 
 
+@UNHURRIED
 @given(OPERATIONS)
 def test_operations_come_back_equal(operation: Operation) -> None:
     assert work_codec.operation_of(work_codec.operation_item(operation)) == operation
@@ -202,6 +215,7 @@ def test_only_ended_waves_are_not_open(state: WaveState) -> None:
     assert ("open" in codec.wave_item(wave(state=state))) is (state is not WaveState.ENDED)
 
 
+@UNHURRIED
 @given(INSTANTS, INSTANTS, NAMES)
 def test_places_sort_by_due_time(first: datetime, second: datetime, job_id: str) -> None:
     """A place is before the bound of a moment if and only if it is due at it."""

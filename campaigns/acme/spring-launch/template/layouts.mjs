@@ -36,7 +36,7 @@ export const LAYOUTS = [
       cream: [[0, 1160], [330, 1340], [720, 1030], [1080, 1280]],
     },
     glow: { x: 960, y: 1800, radius: 640 },
-    sprig: { x: 910, y: 1930, size: 236, lean: 1 },
+    sprig: { x: 914, y: 1930, size: 216, lean: 1 },
     flowers: [[772, 1836, 36, "apricot", "butter"], [706, 1866, 22, "butter", "apricot"]],
     headline: { x: 84, y: 1336, width: 912, height: 324, size: 84, leading: 98 },
     hairline: { x: 84, y: 1716, width: 520 },

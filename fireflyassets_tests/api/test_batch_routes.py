@@ -1,0 +1,132 @@
+"""Briefs over HTTP. Here: all or none, a part on request, and every bad row named."""
+
+import json
+
+import pytest
+
+from fireflyassets.core import ids
+from fireflyassets_tests.api.desk_clerk import JOB, clerk
+from fireflyassets_tests.front_door import (
+    CAMPAIGN,
+    CUSTOMER,
+)
+
+HEAD = "key,prompt,locale,headline,aspects"
+ROW = "k1,A glass,en-GB,Spring,1920x1080|1080x1080"
+BATCH = f"/v1/jobs:batch?campaign={CAMPAIGN}"
+CSV = {"Content-Type": "text/csv; charset=utf-8"}
+
+
+def sheet(*rows: str) -> bytes:
+    return "\n".join([HEAD, *rows]).encode()
+
+
+def test_a_brief_becomes_jobs_row_by_row() -> None:
+    """Each row's key, job and place are told, and the sum of the price."""
+    desk = clerk()
+
+    answer = desk.ask("POST", BATCH, content=sheet(ROW, ROW.replace("k1", "k2")), headers=CSV)
+
+    assert answer.status_code == 202
+    told = answer.json()
+    assert (told["accepted"], told["repeated"], told["refused"]) == (2, 0, 0)
+    assert told["costEstimate"] == "5.0"
+    assert [(job["row"], job["key"]) for job in told["jobs"]] == [(2, "k1"), (3, "k2")]
+    assert told["jobs"][0]["jobId"] == ids.job_id(CUSTOMER, "k1")
+
+
+def test_a_brief_sent_twice_is_the_same_brief() -> None:
+    """A page that is reloaded costs nothing."""
+    desk = clerk()
+    desk.ask("POST", BATCH, content=sheet(ROW), headers=CSV)
+
+    told = desk.ask("POST", BATCH, content=sheet(ROW), headers=CSV).json()
+
+    assert (told["accepted"], told["repeated"]) == (0, 1)
+    assert told["jobs"][0]["repeated"] is True
+
+
+def test_bad_rows_refuse_the_brief_and_are_all_named() -> None:
+    """Nothing is written until the caller says that a part will do."""
+    desk = clerk()
+    content = sheet(ROW, "k2,,en-GB,Spring,1920x1080", "k3,A,fr-FR,Spring,1x1", "k4")
+
+    answer = desk.ask("POST", BATCH, content=content, headers=CSV)
+
+    assert answer.status_code == 422
+    assert [(p["row"], p["field"], p["rule"]) for p in answer.json()["problems"]] == [
+        (3, "prompt", "empty"),
+        (4, "locale", "locale"),
+        (4, "aspects", "aspect"),
+        (5, "prompt", "cells"),
+    ]
+    assert desk.door.objects.objects == {}
+    assert desk.door.ledger.outbox == ()
+
+
+def test_partial_takes_the_good_rows_and_names_the_others() -> None:
+    desk = clerk()
+    content = sheet(ROW, "k2,,en-GB,Spring,1920x1080")
+
+    answer = desk.ask("POST", BATCH + "&partial=true", content=content, headers=CSV)
+
+    assert answer.status_code == 202
+    told = answer.json()
+    assert (told["accepted"], told["refused"]) == (1, 1)
+    assert [(p["row"], p["rule"]) for p in told["problems"]] == [(3, "empty")]
+
+
+def test_partial_with_no_good_row_is_refused() -> None:
+    """A success that accepted nothing would be no success."""
+    content = sheet("k2,,en-GB,Spring,1920x1080")
+
+    answer = clerk().ask("POST", BATCH + "&partial=true", content=content, headers=CSV)
+
+    assert answer.status_code == 422
+
+
+def test_a_conflicting_row_refuses_the_brief() -> None:
+    desk = clerk()
+    desk.ask("POST", BATCH, content=sheet(ROW), headers=CSV)
+
+    content = sheet(ROW.replace("A glass", "Another"), ROW.replace("k1", "k2"))
+    answer = desk.ask("POST", BATCH, content=content, headers=CSV)
+
+    assert answer.status_code == 409
+    assert [(p["row"], p["rule"]) for p in answer.json()["problems"]] == [(2, "conflict")]
+    assert desk.door.ledger.job(ids.job_id(CUSTOMER, "k2")) is None
+
+
+@pytest.mark.parametrize("partial", ["", "&partial=true"])
+def test_a_file_that_is_no_brief_is_refused_as_a_whole(partial: str) -> None:
+    """Columns are never guessed, not even when a part would do."""
+    answer = clerk().ask("POST", BATCH + partial, content=b"a,b\n1,2", headers=CSV)
+
+    assert answer.status_code == 422
+    told = answer.json()["problems"]
+    assert [(p["row"], p["field"], p["rule"]) for p in told] == [(1, "key", "header")]
+
+
+def test_json_lines_are_taken_as_well() -> None:
+    line = json.dumps({name: value for name, value in JOB.items() if name != "campaign"})
+
+    answer = clerk().ask(
+        "POST",
+        BATCH,
+        content=line.encode(),
+        headers={"Content-Type": "application/x-ndjson"},
+    )
+
+    assert answer.status_code == 202
+    assert answer.json()["jobs"][0]["row"] == 1
+
+
+@pytest.mark.parametrize(
+    "path", ["/v1/jobs:batch", "/v1/jobs:batch?campaign=../x", BATCH + "&partial=maybe"]
+)
+def test_bad_parameters_are_problems(path: str) -> None:
+    """In the one shape, with the parameter's name."""
+    answer = clerk().ask("POST", path, content=sheet(ROW), headers=CSV)
+
+    assert answer.status_code == 422
+    assert answer.json()["problems"][0]["field"] in {"campaign", "partial"}

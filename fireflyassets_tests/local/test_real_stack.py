@@ -1,0 +1,108 @@
+"""The real services, started as a person starts them. Slow: each start takes many seconds."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from fireflyassets.local import processes
+
+pytestmark = pytest.mark.stack
+
+PROJECT = Path(__file__).parents[2]
+STOP_SECONDS = 120
+URL = re.compile(r"http://127\.0\.0\.1:\d+")
+
+
+@contextmanager
+def started(state: Path, command: str, *words: str) -> "Iterator[subprocess.Popen[str]]":
+    """Run a command on *state*; whatever the test does, nothing of it is left at the end."""
+    program = Path(sys.executable).with_name("fireflyassets")
+    process = subprocess.Popen(  # noqa: S603 - our own program.
+        [program, command, "--project", PROJECT, "--state", state, *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+        processes.end(processes.of_stack(state), patience_seconds=STOP_SECONDS)
+
+
+def lines_until(process: "subprocess.Popen[str]", last: str) -> list[str]:
+    """Return what the process says up to the line that starts with *last*."""
+    assert process.stdout is not None
+    said: list[str] = []
+    for line in process.stdout:
+        said.append(line.strip())
+        if said[-1].startswith(last):
+            return said
+    pytest.fail("\n".join([*said, process.stderr.read() if process.stderr else ""]))
+
+
+def urls(said: list[str]) -> list[str]:
+    """Return the URLs in what a stack says of itself: Dagster, API, twin, AWS."""
+    return URL.findall("\n".join(said))
+
+
+def kill_service(state: Path, word: str) -> None:
+    """Kill the process whose command line holds *word*, as the kernel does when memory is out."""
+    (found,) = [
+        each for each in processes.of_stack(state) if word in each.cmdline() and each.ppid() != 1
+    ]
+    found.send_signal(signal.SIGKILL)
+
+
+def test_stack_starts_refuses_a_second_stops_and_comes_back(tmp_path: Path) -> None:
+    """The same URLs after a restart; Ctrl-C leaves no process; a service's death is named."""
+    with started(tmp_path, "up") as up:
+        first = urls(lines_until(up, "Logs"))
+        answers = [httpx.get(f"{first[0]}/server_info"), httpx.get(f"{first[1]}/health")]
+        with started(tmp_path, "up") as second:
+            refusal = second.communicate(timeout=STOP_SECONDS)[1]
+            refused = second.returncode
+        up.send_signal(signal.SIGINT)
+        said, complaint = up.communicate(timeout=STOP_SECONDS)
+        left = processes.of_stack(tmp_path)
+    with started(tmp_path, "up") as again:
+        after = urls(lines_until(again, "Logs"))
+        kill_service(tmp_path, "fireflyassets.twin")
+        death = again.communicate(timeout=STOP_SECONDS)[1]
+
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert refused == 1
+    assert re.fullmatch(
+        f"A stack is already running on {tmp_path} \\(process {up.pid}, {first[0]}\\); .*\n",
+        refusal,
+    )
+    assert (up.returncode, complaint) == (0, "")
+    assert said.strip() == f"Stopped; the state is kept in {tmp_path}."
+    assert left == []
+    assert after == first
+    assert again.returncode == 1
+    assert death.startswith("twin died (signal SIGKILL). Its log ")
+    assert processes.of_stack(tmp_path) == []
+
+
+def test_demo_names_the_service_that_died(tmp_path: Path) -> None:
+    """It does not wait for jobs that nobody works on any more."""
+    state = tmp_path / "state"
+    with started(state, "demo", "--output", str(tmp_path / "out")) as demo:
+        lines_until(demo, "Sent ")
+        kill_service(state, str(Path(sys.executable).with_name("dagster-daemon")))
+        complaint = demo.communicate(timeout=STOP_SECONDS)[1]
+
+    assert demo.returncode == 1
+    assert complaint.startswith("daemon died (signal SIGKILL). Its log ")
+    assert processes.of_stack(state) == []
+    assert not os.path.lexists(tmp_path / "out" / "index.html")

@@ -1,0 +1,199 @@
+"""SIGKILL from outside to the process that holds the sockets, in mid-wave, through the daemon.
+
+Outside a submit every job finishes. Inside one the job stands held as an unknown outcome and the
+rest finish. The vendor's own list shows no second payment either way.
+"""
+
+import os
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import httpx
+import psutil
+import pytest
+from botocore.session import get_session
+
+from fireflyassets.adapters.aws.ledger import DynamoLedger
+from fireflyassets.core.status import Status
+from fireflyassets.local import processes, sample
+from fireflyassets.local.customer import Customer, Doors, Job
+from fireflyassets.local.environment import DUMMY, REGION
+from fireflyassets.local.launching import Options, launched
+from fireflyassets.local.simulated import simulate
+from fireflyassets.local.stack import Stack
+from fireflyassets.ports.ledger import AttemptState
+from fireflyassets.settings import Settings
+
+pytestmark = pytest.mark.stack
+
+T = TypeVar("T")
+PROJECT = Path(__file__).parents[2]
+DEADLINE_SECONDS = 240.0
+MARKED = "rhubarb spritz"
+"""Words that one prompt of the sample brief holds, and no other."""
+
+
+@dataclass
+class Shop:
+    """The running stack and what a test looks into."""
+
+    stack: Stack
+    customer: Customer
+    ledger: DynamoLedger
+    brief: sample.Sample
+
+    def jobs(self) -> dict[str, Job]:
+        """Return all jobs of the brief that the API knows."""
+        return self.customer.jobs(self.brief.job_ids())
+
+    def standing(self) -> list[tuple[str, bool, str | None]]:
+        """Return how each unfinished job stands."""
+        return [
+            (job.status.value, job.held, job.reason)
+            for job in self.jobs().values()
+            if job.status is not Status.SUCCEEDED
+        ]
+
+    def marked(self) -> str:
+        """Return the job whose prompt is marked."""
+        (job_id,) = [
+            one for one, request in self.brief.job_ids().items() if MARKED in request.prompt
+        ]
+        return job_id
+
+    def open_sends(self) -> set[str]:
+        """Return the jobs with a send that has no vendor id and no answer."""
+        return {
+            job_id
+            for job_id in self.brief.job_ids()
+            for one in self.ledger.history(job_id).attempts
+            if one.vendor_id is None and one.state is AttemptState.SUBMITTING
+        }
+
+    def kill_workers(self) -> None:
+        """SIGKILL the processes of all runs: the wave at work, and the tenant's warm one."""
+        workers = [one for one in processes.of_stack(self.stack.folder.root) if _is_run(one)]
+        assert workers
+        for worker in workers:
+            os.kill(worker.pid, signal.SIGKILL)
+
+    def billed(self) -> list[dict[str, Any]]:
+        """Return the vendor's billed calls."""
+        answer = httpx.get(f"{self.stack.access.url('twin')}/_twin/calls", trust_env=False)
+        calls = cast("list[dict[str, Any]]", answer.json()["calls"])
+        return [call for call in calls if call["billed"]]
+
+
+def _is_run(process: psutil.Process) -> bool:
+    """Say whether it is what the code server spawned for a run."""
+    line = " ".join(process.cmdline())
+    parent = process.parent()
+    return "spawn_main" in line and parent is not None and " api grpc" in " ".join(parent.cmdline())
+
+
+@contextmanager
+def shop(state: Path) -> Iterator[Shop]:
+    """Run the whole stack on *state*."""
+    simulated = simulate(PROJECT)
+    options = Options(
+        project=PROJECT,
+        state=state,
+        base=dict(os.environ),  # noqa: TID251 - children inherit paths and locale.
+        twin_options=simulated.twin_options,
+        secrets=simulated.secrets,
+    )
+    with launched(options, lambda _: None) as stack:
+        settings = Settings()
+        doors = Doors(
+            api_url=stack.access.url("api"),
+            token=stack.access.tokens[sample.CUSTOMER],
+            aws_url=stack.access.url("aws"),
+            queue=settings.queue,
+        )
+        client = get_session().create_client(
+            "dynamodb",
+            endpoint_url=stack.access.url("aws"),
+            region_name=REGION,
+            aws_access_key_id=DUMMY,
+            aws_secret_access_key=DUMMY,
+        )
+        ledger = DynamoLedger(cast("Any", client), prefix=settings.table_prefix)
+        with Customer(doors, customer=sample.CUSTOMER, campaign=sample.CAMPAIGN) as customer:
+            yield Shop(stack, customer, ledger, sample.load(PROJECT))
+        client.close()
+
+
+def wait_for(what: str, look: Callable[[], T | None], *, told: Callable[[], object] = str) -> T:
+    """Look twice a second until there is an answer; fail at the deadline with what is *told*."""
+    until = time.monotonic() + DEADLINE_SECONDS
+    while time.monotonic() < until:
+        if (found := look()) is not None:
+            return found
+        time.sleep(0.5)  # noqa: TID251 - a real process works meanwhile.
+    pytest.fail(f"{what} did not happen within {DEADLINE_SECONDS:.0f} s: {told()}")
+
+
+def settled(here: Shop, inside: set[str]) -> dict[str, Job] | None:
+    """Return all jobs once each has succeeded, but those that were inside a submit."""
+    jobs = here.jobs()
+    if len(jobs) < len(here.brief.all):
+        return None
+    left = {job_id for job_id, job in jobs.items() if job.status is not Status.SUCCEEDED}
+    return jobs if left <= inside else None
+
+
+def test_killed_workers_pay_nothing_twice(tmp_path: Path) -> None:
+    """One kill inside a submit and one outside: only the first leaves a job held."""
+    with shop(tmp_path / "state") as here:
+        httpx.post(
+            f"{here.stack.access.url('twin')}/_twin/faults",
+            json={
+                "when": {"endpoint": "generate", "prompt_contains": MARKED},
+                "then": {"kind": "delay", "before_seconds": 18},
+            },
+            trust_env=False,
+        ).raise_for_status()
+        assert here.customer.post_csv(here.brief.csv()).is_success
+        here.customer.send(here.brief.by_queue)
+
+        # Inside a submit: the marked generate is on its way and has no answer.
+        wait_for("the marked submit", lambda: here.marked() in here.open_sends() or None)
+        here.kill_workers()
+        inside = here.open_sends()
+        # Outside one: some renditions later, with nothing else on its way.
+        before = len(here.billed())
+        wait_for("more calls", lambda: len(here.billed()) > before + 6 or None)
+        wait_for("a quiet moment", lambda: here.open_sends() == inside or None)
+        here.kill_workers()
+        inside |= here.open_sends()
+
+        jobs = wait_for("the end of all jobs", lambda: settled(here, inside), told=here.standing)
+
+        left = {job_id: job for job_id, job in jobs.items() if job.status is not Status.SUCCEEDED}
+        assert set(left) == inside
+        assert left[here.marked()].held
+        assert "outcome of a paid call is unknown" in (left[here.marked()].reason or "")
+        assert_paid_once(here, inside)
+
+
+def assert_paid_once(here: Shop, inside: set[str]) -> None:
+    """Hold the vendor's list against the ledger: one named row for each billed call."""
+    billed = here.billed()
+    generates = Counter(call["prompt_sha256"] for call in billed if call["endpoint"] == "generate")
+    assert max(generates.values()) == 1
+    booked = Counter(
+        row.vendor_id
+        for job_id in here.brief.job_ids()
+        for row in here.ledger.history(job_id).operations
+    )
+    unexplained = [call for call in billed if booked[call["job_id"]] != 1]
+    # What was accepted without an answer reaching us is those jobs' unknown outcome.
+    assert len(unexplained) <= len(inside)
+    composites = sum(call["endpoint"] == "composite" for call in billed)
+    assert composites <= 3 * 24
