@@ -79,6 +79,6 @@ def chance() -> float:
     return random.random()  # noqa: S311 - jitter, not a secret.
 
 
-def new_wave_id() -> str:
+def new_wave_id(clock: Clock) -> str:
     """Return a wave id that sorts by time and is not given twice."""
-    return ids.wave_id(factory().clock.now(), secrets.token_hex(3))
+    return ids.wave_id(clock.now(), secrets.token_hex(3))

@@ -28,7 +28,7 @@ from fireflyassets.core.job import JobRow
 from fireflyassets.core.recipe import ComposeStep, GenerateStep, Recipe
 from fireflyassets.core.request import RawRequest
 from fireflyassets.limiter import virtual_time
-from fireflyassets.limiter.memory import MemoryLimiter, MemoryStore
+from fireflyassets.limiter.memory import MemoryLimiter
 from fireflyassets.limiter.port import Limits
 from fireflyassets.ports.catalogue import Catalogue, Credential
 from fireflyassets.ports.clock import Clock
@@ -295,10 +295,10 @@ class Floor:
 
 
 def floor(
-    *, catalogue: Catalogue | None = None, store: MemoryStore | None = None, **settings: object
+    *, catalogue: Catalogue | None = None, clock: Clock | None = None, **settings: object
 ) -> Floor:
-    """Return an empty floor. Call inside a virtual loop."""
-    clock = VirtualClock()
+    """Return an empty floor, in virtual time unless *clock* is another."""
+    clock = clock or VirtualClock()
     numbers = itertools.count()
     ledger, objects = MemoryLedger(), MemoryObjects()
     images, documents = FakeImages(clock), FakeDocuments(clock, objects)
@@ -310,7 +310,7 @@ def floor(
         ledger=ledger,
         objects=objects,
         catalogue=known,
-        limiter=MemoryLimiter(now=clock.now, store=store),
+        limiter=MemoryLimiter(now=clock.now),
         adobe=FakeWorkshop(images, documents),
         pictures=PillowPictures(),
         settings=SETTINGS.model_copy(update=settings),

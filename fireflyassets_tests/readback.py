@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import arabic_reshaper
 import numpy as np
@@ -21,6 +21,7 @@ from fontTools.ttLib import TTFont
 from PIL import Image, ImageChops, ImageDraw, ImageFilter, ImageFont
 from psd_tools import PSDImage
 from psd_tools.api.layers import TypeLayer
+from psd_tools.psd import PSD
 
 Ink = npt.NDArray[np.float64]
 
@@ -85,7 +86,7 @@ class Drawn:
 
 def area_of(document: bytes, layer: str, *, scale: float = 1.0) -> TextArea:
     """Return where *document* (a PSD) sets its text *layer*; *scale* is picture to canvas."""
-    psd = PSDImage.open(BytesIO(document))
+    psd = PSDImage(PSD.read(BytesIO(document)))
     found = next(each for each in psd.descendants() if each.name == layer)
     assert isinstance(found, TypeLayer), f"{layer} is no text layer"
     style = next(iter(next(iter(found.typesetting)))).style
@@ -225,9 +226,11 @@ class Face:
 @cache
 def _face(name: str) -> Face:
     path = FONTS / f"{name}.ttf"
-    with TTFont(path) as font:
+    with cast("Any", TTFont(path)) as font:
         em = font["head"].unitsPerEm
-        pairs = font["kern"].kernTables[0].kernTable if "kern" in font else {}
+        pairs: dict[tuple[str, str], int] = (
+            font["kern"].kernTables[0].kernTable if "kern" in font else {}
+        )
         return Face(
             path,
             dict(font.getBestCmap()),

@@ -60,13 +60,12 @@ def read_template(content: bytes) -> Template:
     """
     try:
         _check_whole(content)
+    except struct.error as error:
+        raise UnreadableTemplate(_ENDS_EARLY) from error
+    try:
         psd = PSDImage(PSD.read(BytesIO(content)))
         layers = tuple(_layer(layer) for layer in psd.descendants())
         return Template(psd.width, psd.height, layers, hashlib.sha256(content).hexdigest())
-    except UnreadableTemplate:
-        raise
-    except struct.error as error:
-        raise UnreadableTemplate(_ENDS_EARLY) from error
     except _MALFORMED as error:
         raise UnreadableTemplate(
             f"is corrupt ({type(error).__name__}): save it again from Photoshop"

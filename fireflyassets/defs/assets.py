@@ -133,14 +133,14 @@ class WaveRun:
             yield from self._told(report, book)
         yield from book.evaluate(self.context.instance, now=self.shop.clock.now().timestamp())
         yield from book.summaries()
-        self._verdict()
+        self._verdict(begun.skipped)
 
     def _begin(self) -> Begun | None:
         context, shop = self.context, self.shop
         wave_id = context.run.tags.get(names.WAVE_TAG)
         now = shop.clock.now()
         if wave_id is not None:
-            begun = begin(shop.ledger, wave_id, context.run_id, settings=shop.settings, now=now)
+            begun = begin(shop.ledger, wave_id, context.run.run_id, settings=shop.settings, now=now)
             if begun is not None or context.run.parent_run_id is None:
                 return begun
             # Somebody re-executes a run whose wave is over: what is done is told again, and only
@@ -153,7 +153,7 @@ class WaveRun:
             shop.ledger,
             self.customer,
             context.partition_keys,
-            context.run_id,
+            context.run.run_id,
             settings=shop.settings,
             now=now,
             new_id=shop.new_wave_id,
@@ -170,7 +170,7 @@ class WaveRun:
             tags[names.WAVE_TAG] = begun.waves[0].wave_id
         known = self.context.run.tags
         missing = {name: text for name, text in tags.items() if name not in known}
-        self.context.instance.add_run_tags(self.context.run_id, missing)
+        self.context.instance.add_run_tags(self.context.run.run_id, missing)
 
     def _book(self) -> checks.CheckBook:
         keys = self.context.instance.get_dynamic_partitions(
@@ -179,7 +179,7 @@ class WaveRun:
         return checks.CheckBook(
             self.customer,
             self.campaign,
-            self.context.run_id,
+            self.context.run.run_id,
             wanted=frozenset(key.name for key in self.context.selected_asset_check_keys),
             partitioned=len(keys) <= self.shop.settings.partitioned_checks_up_to,
         )
@@ -190,7 +190,7 @@ class WaveRun:
             campaign = pinned(shop.objects, self.customer, row.campaign_id, row.campaign_version)
             yield from reuse(shop.ledger, shop.objects, campaign, row)
         for wave in begun.waves:
-            yield from WaveThread(shop, wave, self.context.run_id).reports()
+            yield from WaveThread(shop, wave, self.context.run.run_id).reports()
 
     def _told(self, report: Report, book: checks.CheckBook) -> Iterator[Event]:
         api_url = self.shop.settings.api_url
@@ -209,27 +209,38 @@ class WaveRun:
                     now = self.shop.clock.now().timestamp()
                     yield from book.evaluate(self.context.instance, now=now)
 
-    def _verdict(self) -> None:
-        """End the run red if any job failed, so that exactly those partitions show it."""
+    def _verdict(self, refused: Sequence[Skipped]) -> None:
+        """End the run red if any job failed, so that exactly those partitions show it.
+
+        *refused* are jobs that a person asked for and that may not be worked on now: without a
+        red end their partitions would look as if nothing had ever been wrong with them.
+        """
         failed = [one for one in self.ended if one.turn is Turn.FAILED]
         for one in self.ended:
             if one.turn in {Turn.PARKED, Turn.HELD, Turn.LOST}:
                 self.context.log.info("Job %s is %s: %s", one.job_id, one.turn, one.reason)
-        if not failed:
+        if not failed and not refused:
             return
-        delivered = sum(one.turn is Turn.SUCCEEDED for one in self.ended)
-        later = len(self.ended) - delivered - len(failed)
-        sentence = f"{len(failed)} of {len(self.ended)} jobs failed; {delivered} are delivered"
-        if later:
-            sentence += f"; {later} go on later and show as failed until then"
+        sentence = self._sentence(len(failed), len(refused))
+        rows = [(one.job_id, one.status.value, one.reason) for one in failed]
+        rows += [(one.job_id, "left alone", one.reason) for one in refused]
         table = [
-            dg.TableRecord(
-                {"job": one.job_id, "status": one.status.value, "reason": one.reason or ""}
-            )
-            for one in failed
+            dg.TableRecord({"job": job, "status": status, "reason": reason or ""})
+            for job, status, reason in rows
         ]
         raise dg.Failure(
-            f"{sentence}.",
-            metadata={"summary": f"{sentence}.", "failed": dg.MetadataValue.table(table)},
+            sentence,
+            metadata={"summary": sentence, "failed": dg.MetadataValue.table(table)},
             allow_retries=False,
         )
+
+    def _sentence(self, failed: int, refused: int) -> str:
+        delivered = sum(one.turn is Turn.SUCCEEDED for one in self.ended)
+        later = len(self.ended) - delivered - failed
+        parts = [f"{failed} of {len(self.ended) + refused} jobs failed"]
+        if refused:
+            parts.append(f"{refused} left alone, see why in the table")
+        parts.append(f"{delivered} are delivered")
+        if later:
+            parts.append(f"{later} go on later and show as failed until then")
+        return "; ".join(parts) + "."

@@ -5,6 +5,7 @@ Belongs here: one resource for each port, built from the settings when a run or 
 Does not: wiring (``composition.py``).
 """
 
+from functools import partial
 from typing import Any
 
 import dagster as dg
@@ -135,4 +136,8 @@ WAVE_PORTS = {
 def shop(given: Any) -> Shop:  # noqa: ANN401 - Dagster makes a class for each set of resources.
     """Return the ports of a wave from a context's resources."""
     ports = {name: getattr(given, name) for name in WAVE_PORTS}
-    return Shop(**ports, chance=composition.chance, new_wave_id=composition.new_wave_id)
+    return Shop(
+        **ports,
+        chance=composition.chance,
+        new_wave_id=partial(composition.new_wave_id, ports["clock"]),
+    )

@@ -14,15 +14,16 @@ from fireflyassets.ports.objects import ObjectStore
 def pin(objects: ObjectStore, catalogue: Catalogue, campaign: Campaign) -> None:
     """Store the campaign's version and its templates, unless they are there already."""
     config = campaign.config
+    pinned_key = ids.campaign_key(config.customer, config.campaign, campaign.version)
+    if objects.exists(pinned_key):
+        return
     for aspect, digest in campaign.templates.items():
         key = ids.template_key(digest)
         if not objects.exists(key):
             content = catalogue.template(campaign, aspect)
             objects.put(key, content, media_type="image/vnd.adobe.photoshop")
-    key = ids.campaign_key(config.customer, config.campaign, campaign.version)
-    if not objects.exists(key):
-        # Last, so that whoever finds the version finds its templates too.
-        objects.put(key, campaign.to_json(), media_type="application/json")
+    # Last, so that whoever finds the version finds its templates too.
+    objects.put(pinned_key, campaign.to_json(), media_type="application/json")
 
 
 def pinned(objects: ObjectStore, customer: str, campaign: str, version: str) -> Campaign:

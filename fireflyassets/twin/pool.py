@@ -17,12 +17,9 @@ from typing import Literal, TypeVar, TypeVarTuple
 A = TypeVarTuple("A")
 R = TypeVar("R")
 
-_NICENESS = 5  # Rendering yields to the event loop that answers polls.
-
 
 def _settle_in() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # The parent decides when to stop.
-    os.nice(_NICENESS)
     Thread(target=_leave_with_parent, daemon=True).start()
 
 

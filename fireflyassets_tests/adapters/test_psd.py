@@ -65,7 +65,7 @@ def test_layers_are_read_with_id_kind_and_place() -> None:
             "too small for its canvas",
         ),
         (header() + bytes(12) + b"\x00\x03" + bytes(1000), "is corrupt"),
-        (WHOLE[:80] + b"\xff" * 40 + WHOLE[120:], "is corrupt"),
+        (WHOLE[:120] + b"\xff" * 40 + WHOLE[160:], "is corrupt"),
     ],
 )
 def test_broken_template_is_refused_with_the_reason(content: bytes, fact: str) -> None:

@@ -34,26 +34,26 @@ def test_sound_template_has_no_faults() -> None:
 
 def test_canvas_of_another_size_is_a_fault() -> None:
     """The sentence says what, where, why, and how to mend it."""
-    assert faults(SOUND, "1080x1920") == [
-        (
-            None,
-            "square.psd has a canvas of 1080x1080 px, but the campaign delivers it as 1080x1920, "
-            "which would stretch it. Resize the canvas to 1080x1920 px, or name another document "
-            "for this aspect.",
-        )
-    ]
+    [(layer, sentence)] = faults(SOUND, "1080x1920")
+
+    assert layer is None
+    assert sentence == (
+        "square.psd has a canvas of 1080x1080 px, but the campaign delivers it as 1080x1920, "
+        "which would stretch it. Resize the canvas to 1080x1920 px, or name another document "
+        "for this aspect."
+    )
 
 
 def test_missing_layer_is_a_fault_that_names_the_likely_one() -> None:
     """A lost capital or space is the usual reason."""
-    assert faults(with_hero(name="hero ")) == [
-        (
-            "Hero",
-            "square.psd has no layer named 'Hero', into which the recipe puts a picture. Did you "
-            "mean 'hero '? Rename the layer, or mend the recipe; there are 'Headline', 'Paper', "
-            "'hero '.",
-        )
-    ]
+    [(layer, sentence)] = faults(with_hero(name="hero "))
+
+    assert layer == "Hero"
+    assert sentence == (
+        "square.psd has no layer named 'Hero', into which the recipe puts a picture. Did you "
+        "mean 'hero '? Rename the layer, or mend the recipe; there are 'Headline', 'Paper', "
+        "'hero '."
+    )
 
 
 def test_missing_layer_without_a_likely_one_names_no_guess() -> None:
@@ -74,33 +74,33 @@ def test_two_layers_of_one_name_are_a_fault() -> None:
     """Which of them Photoshop would fill is anyone's guess."""
     twice = replace(SOUND, layers=(*SOUND.layers, replace(HERO, id=20)))
 
-    assert faults(twice) == [
-        (
-            "Hero",
-            "square.psd has 2 layers named 'Hero' (ids 3, 20), so that nobody can tell which one "
-            "takes a picture. Give each its own name.",
-        )
-    ]
+    [(layer, sentence)] = faults(twice)
+
+    assert layer == "Hero"
+    assert sentence == (
+        "square.psd has 2 layers named 'Hero' (ids 3, 20), so that nobody can tell which one "
+        "takes a picture. Give each its own name."
+    )
 
 
 def test_layer_of_another_kind_is_a_fault() -> None:
-    assert faults(with_hero(kind=LayerKind.PIXELS)) == [
-        (
-            "Hero",
-            "square.psd has layer 'Hero' (id 3) as a pixel layer, which cannot take a picture. "
-            "Convert it to a smart object, or mend the recipe.",
-        )
-    ]
+    [(layer, sentence)] = faults(with_hero(kind=LayerKind.PIXELS))
+
+    assert layer == "Hero"
+    assert sentence == (
+        "square.psd has layer 'Hero' (id 3) as a pixel layer, which cannot take a picture. "
+        "Convert it to a smart object, or mend the recipe."
+    )
 
 
 def test_hidden_layer_is_a_fault() -> None:
-    assert faults(with_hero(visible=False)) == [
-        (
-            "Hero",
-            "square.psd hides layer 'Hero' (id 3), so that a picture put there would not be seen. "
-            "Show the layer and the groups around it.",
-        )
-    ]
+    [(layer, sentence)] = faults(with_hero(visible=False))
+
+    assert layer == "Hero"
+    assert sentence == (
+        "square.psd hides layer 'Hero' (id 3), so that a picture put there would not be seen. "
+        "Show the layer and the groups around it."
+    )
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from PIL import Image
 from psd_tools import PSDImage
 from psd_tools.api.layers import GroupMixin, Layer, PixelLayer
 from psd_tools.constants import Tag
+from psd_tools.psd import PSD
 
 CAMPAIGN = Path(__file__).parents[2] / "campaigns" / "acme" / "spring-launch"
 ASPECTS = ("1920x1080", "1080x1920", "1080x1080")
@@ -21,12 +22,22 @@ def template(aspect: str = "1080x1080") -> bytes:
     return (CAMPAIGN / f"{aspect}.psd").read_bytes()
 
 
+def opened(document: bytes) -> PSDImage:
+    """Return *document* parsed."""
+    return PSDImage(PSD.read(BytesIO(document)))
+
+
+def named(psd: PSDImage, layer: str) -> Layer:
+    """Return the layer of that name."""
+    return next(each for each in psd.descendants() if each.name == layer)
+
+
 def changed(document: bytes, layer: str, change: Callable[[Layer], object]) -> bytes:
     """Return *document* with *change* made to the named layer."""
-    psd = PSDImage.open(BytesIO(document))
-    change(next(each for each in psd.descendants() if each.name == layer))
+    psd = opened(document)
+    change(named(psd, layer))
     saved = BytesIO()
-    psd.save(saved)
+    psd.save(saved)  # pyright: ignore[reportUnknownMemberType] - its PathLike is bare
     return saved.getvalue()
 
 

@@ -6,7 +6,7 @@ from io import BytesIO
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from psd_tools import PSDImage
+from psd_tools.psd import PSD
 
 from fireflyassets.twin.composite import LayerEdit, UnreadableDocument, manifest, render
 from fireflyassets_tests.twin import retouch
@@ -64,9 +64,9 @@ def test_canvas_larger_than_its_preview_is_refused() -> None:
 @pytest.mark.filterwarnings("default")
 def test_broken_pixels_are_refused_and_not_painted_black() -> None:
     """psd-tools warns and paints such a layer black; that would be delivered."""
-    psd = PSDImage.open(BytesIO(WHOLE))
-    frame = next(each for each in psd.descendants() if each.name == "Frame")
-    packed = frame._channels[1].data
+    info = PSD.read(BytesIO(WHOLE)).layer_and_mask_information.layer_info
+    assert info is not None
+    packed = max((channel.data for layer in info.channel_image_data for channel in layer), key=len)
     assert WHOLE.count(packed) == 1
 
     broken = WHOLE.replace(packed, packed[:40] + bytes(40) + packed[80:])

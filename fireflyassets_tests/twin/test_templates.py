@@ -5,7 +5,7 @@ from io import BytesIO
 import numpy as np
 import pytest
 from PIL import Image
-from psd_tools import PSDImage
+from psd_tools.api.layers import SmartObjectLayer
 
 from fireflyassets.twin.composite import render
 from fireflyassets_tests.twin import retouch
@@ -17,7 +17,7 @@ each_aspect = pytest.mark.parametrize("aspect", retouch.ASPECTS)
 def test_template_shows_its_layers_in_any_viewer(aspect: str) -> None:
     """The stored preview is what the layers give."""
     document = retouch.template(aspect)
-    preview = PSDImage.open(BytesIO(document)).topil()
+    preview = retouch.opened(document).topil()
     assert preview is not None
 
     drawn = render(document, [])
@@ -31,9 +31,7 @@ def test_template_shows_its_layers_in_any_viewer(aspect: str) -> None:
 def test_template_has_stable_ids_and_stays_small(aspect: str) -> None:
     """The same layer has the same id in each aspect; a file has less than 1.5 MB."""
     document = retouch.template(aspect)
-    layers = {
-        layer.name: layer.layer_id for layer in PSDImage.open(BytesIO(document)).descendants()
-    }
+    layers = {layer.name: layer.layer_id for layer in retouch.opened(document).descendants()}
 
     assert len(document) < 1_500_000
     assert layers["Hero"] == 3
@@ -46,7 +44,8 @@ def test_template_has_stable_ids_and_stays_small(aspect: str) -> None:
 def test_template_carries_a_placeholder_in_its_slot(aspect: str) -> None:
     """The smart object holds a picture of its own, so that the slot is never empty."""
     document = retouch.template(aspect)
-    slot = next(each for each in PSDImage.open(BytesIO(document)) if each.name == "Hero")
+    slot = retouch.named(retouch.opened(document), "Hero")
+    assert isinstance(slot, SmartObjectLayer)
 
     with Image.open(BytesIO(slot.smart_object.data)) as image:
         assert image.size == (1200, 1200)

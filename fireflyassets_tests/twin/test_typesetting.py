@@ -1,6 +1,7 @@
 """Setting a text: what stands where on a line, and where a line may end."""
 
 from itertools import pairwise
+from typing import Any, cast
 
 import pytest
 from fontTools.ttLib import TTFont
@@ -18,12 +19,16 @@ def test_font_tables_are_read_as_fonttools_reads_them(name: str) -> None:
     """Characters, advances and kerning agree with an independent reader."""
     face = fonts.face(name)
     assert face is not None
-    with TTFont(FONTS / f"{name}.ttf") as font:
-        names = font.getBestCmap()
-        advances = {glyph: metrics[0] for glyph, metrics in font["hmtx"].metrics.items()}
-        em = font["head"].unitsPerEm
-        pairs = font["kern"].kernTables[0].kernTable if "kern" in font else {}
-        ascent = font["hhea"].ascent
+    with cast("Any", TTFont(FONTS / f"{name}.ttf")) as font:
+        names: dict[int, str] = font.getBestCmap()
+        advances: dict[str, int] = {
+            glyph: metrics[0] for glyph, metrics in font["hmtx"].metrics.items()
+        }
+        em: int = font["head"].unitsPerEm
+        pairs: dict[tuple[str, str], int] = (
+            font["kern"].kernTables[0].kernTable if "kern" in font else {}
+        )
+        ascent: int = font["hhea"].ascent
 
     assert set(face.tables.glyphs) == set(names)
     assert all(face.advance(chr(point)) == advances[names[point]] / em for point in names)

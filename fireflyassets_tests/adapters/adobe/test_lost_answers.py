@@ -32,7 +32,6 @@ from fireflyassets_tests.adapters.adobe.raw_server import (
 
 SHORT = 1.0
 DAY = timedelta(days=1)
-LINK = {"jobId": "j", "statusUrl": "https://x.adobe.io/1"}
 
 
 def reset(connection: Connection, _: bytes) -> None:

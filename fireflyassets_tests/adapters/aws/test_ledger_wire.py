@@ -71,6 +71,16 @@ def test_claim_costs_a_second_request_at_most(wired: WiredLedger) -> None:
     assert wired.world.row(claim).epoch == 2
 
 
+def test_claim_of_a_taken_job_is_given_up_at_once(wired: WiredLedger) -> None:
+    """The refusal says that the job is another wave's; asking on would not help."""
+    wired.ledger.form(wave())
+    claim = wired.world.running()
+
+    count = wired.wire.count(lambda: wired.ledger.claim(claim.job_id, ACME, WAVE, now=NOON))
+
+    assert count == 1
+
+
 def test_another_process_reads_a_wave_s_campaign_once(wired: WiredLedger) -> None:
     """A run that starts its wave needs no read for the ends of its jobs."""
     wired.ledger.form(wave())

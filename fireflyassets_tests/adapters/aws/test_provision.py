@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from fireflyassets.adapters.aws import codec
 from fireflyassets.adapters.aws.provision import provision, provision_bucket
 from fireflyassets.adapters.aws.queue import find_queues
 from fireflyassets.core.job import Hold
 from fireflyassets.core.status import KEPT, Status
 from fireflyassets.ports.ledger import Release
 from fireflyassets_tests.adapters.aws.conftest import WiredLedger
-from fireflyassets_tests.contracts.ledgers import ACME, NOON, ending, scan
+from fireflyassets_tests.contracts.ledgers import ACME, NOON, WAVE, ending, scan, wave
 from fireflyassets_tests.contracts.stores import unique
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
 pytestmark = pytest.mark.stack
+
+HOLD = Hold("why", NOON, "somebody")
 
 
 def test_everything_is_there_and_asking_twice_is_fine(
@@ -121,16 +124,13 @@ def test_queue_gives_up_after_three_and_keeps_dead_letters_long(
 
 
 def test_job_stands_in_the_indexes_of_its_state(wired: WiredLedger) -> None:
-    """At each move the job leaves the indexes it has no business in."""
-    ledger, tables = wired.ledger, wired.tables
-    seen: dict[str, set[str]] = {}
+    """Each move leaves the item that its row alone would make, in no index but its own."""
+    ledger, seen = wired.ledger, dict[str, set[str]]()
 
     def look(state: str) -> None:
-        seen[state] = {
-            name
-            for name in ("queue", "campaign", "ended")
-            if wired.client.scan(TableName=tables.jobs, IndexName=name)["Items"]
-        }
+        seen[state] = _indexes(wired)
+        (item,) = scan(wired.client, wired.tables.jobs)
+        assert item == codec.job_item(codec.job_row(item))
 
     claim = wired.world.running()
     look("running")
@@ -143,7 +143,7 @@ def test_job_stands_in_the_indexes_of_its_state(wired: WiredLedger) -> None:
     replayed = ledger.reclaim(claim.job_id, ACME, "w-3", now=NOON)
     assert replayed is not None
     look("replayed")
-    ledger.release(replayed, Release("x", hold=Hold("r", NOON, "b")), now=NOON)
+    ledger.release(replayed, Release("x", not_before=NOON, hold=HOLD), now=NOON)
     look("held")
 
     assert seen == {
@@ -155,6 +155,19 @@ def test_job_stands_in_the_indexes_of_its_state(wired: WiredLedger) -> None:
     }
 
 
+@pytest.mark.parametrize("winners", [["a"], []])
+def test_ended_wave_leaves_the_index_of_open_ones(wired: WiredLedger, winners: list[str]) -> None:
+    """Waves that have ended cost the sweeps nothing."""
+    wired.ledger.form(wave())
+    assert wired.client.scan(TableName=wired.tables.waves, IndexName="open")["Items"]
+
+    wired.ledger.formed(WAVE, winners)
+    if winners:
+        wired.ledger.end(WAVE)
+
+    assert not wired.client.scan(TableName=wired.tables.waves, IndexName="open")["Items"]
+
+
 @pytest.mark.parametrize("status", sorted(KEPT))
 def test_kept_row_has_no_expiry_in_the_table(wired: WiredLedger, status: Status) -> None:
     wired.world.ended(status)
@@ -163,6 +176,14 @@ def test_kept_row_has_no_expiry_in_the_table(wired: WiredLedger, status: Status)
 
     assert "ttl" not in item
     assert item["endedAt"] == {"S": "2026-03-09T12:01:00.000Z"}
+
+
+def _indexes(wired: WiredLedger) -> set[str]:
+    return {
+        name
+        for name in ("queue", "campaign", "ended")
+        if wired.client.scan(TableName=wired.tables.jobs, IndexName=name)["Items"]
+    }
 
 
 def _names(schema: list[Any]) -> list[str]:

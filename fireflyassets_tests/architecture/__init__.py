@@ -1,0 +1,1 @@
+"""The repository held to what it says of itself."""

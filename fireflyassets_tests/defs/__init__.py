@@ -1,0 +1,1 @@
+"""Tests of the Dagster definitions, over memory ports."""

@@ -1,0 +1,192 @@
+"""Runs as Dagster sees them: waves that a sensor launched, and runs that a person started."""
+
+import pytest
+
+from fireflyassets.adapters.clock import SystemClock
+from fireflyassets.core.failure import Family, Fault
+from fireflyassets.core.status import Status
+from fireflyassets.defs import names
+from fireflyassets.ports.ledger import WaveState
+from fireflyassets.ports.paid import NotAccepted
+from fireflyassets_tests.defs.location import (
+    BASE_IMAGES,
+    CAMPAIGN,
+    CUSTOMER,
+    DELIVERIES,
+    RENDITIONS,
+    location,
+)
+from fireflyassets_tests.floor import floor
+
+UNSAFE = NotAccepted(Fault(Family.FIREFLY, 451, "prompt_unsafe"))
+
+
+def test_a_wave_shows_each_job_as_a_partition() -> None:
+    """Due jobs become one run; each partition has three materializations and no failure."""
+    with location() as there:
+        jobs = there.here.order(4)
+
+        (request,) = there.dispatch()
+        result = there.run(request)
+
+        assert result.success
+        assert request.tags[names.JOBS_TAG] == "4"
+        for key in (BASE_IMAGES, RENDITIONS, DELIVERIES):
+            assert there.materialized(key) == set(jobs)
+        assert {there.here.row(job).run_id for job in jobs} == {result.run_id}
+        wave = there.here.ledger.wave(request.tags[names.WAVE_TAG])
+        assert wave is not None
+        assert wave.state is WaveState.ENDED
+
+
+def test_one_bad_job_fails_its_own_partition_only() -> None:
+    """The run is red with a sentence, and exactly the refused job shows as failed."""
+    with location() as there:
+        jobs = there.here.order(4)
+        there.here.images.vendor.script.append(UNSAFE)
+
+        (request,) = there.dispatch()
+        result = there.run(request)
+
+        bad = {job for job in jobs if there.here.row(job).status is Status.REVIEW}
+        assert len(bad) == 1
+        assert not result.success
+        failure = result.failure_data_for_node("wave__acme__spring_launch")
+        assert failure is not None
+        assert failure.user_failure_data is not None
+        assert failure.user_failure_data.description == "1 of 4 jobs failed; 3 are delivered."
+        assert there.failed(DELIVERIES) == bad
+        assert there.materialized(DELIVERIES) == set(jobs) - bad
+
+
+def test_a_second_run_of_a_wave_does_nothing() -> None:
+    """The same run request, launched twice, ends green and emits nothing."""
+    with location() as there:
+        there.here.order(2)
+        (request,) = there.dispatch()
+        there.run(request)
+        sent = there.here.images.vendor.sent
+
+        again = there.run(request)
+
+        assert again.success
+        assert again.get_asset_materialization_events() == []
+        assert there.here.images.vendor.sent == sent
+
+
+def test_a_person_may_run_a_done_job_again_for_nothing() -> None:
+    """A finished partition is told again, marked as reused, with its checks, and costs nothing."""
+    with location() as there:
+        jobs = there.here.order(2)
+        (request,) = there.dispatch()
+        there.run(request)
+        sent = there.here.images.vendor.sent
+
+        result = there.by_hand(jobs[:1])
+
+        events = result.get_asset_materialization_events()
+        assert result.success
+        assert {event.partition for event in events} == set(jobs[:1])
+        assert all(event.materialization.metadata["reused"].value for event in events)
+        assert there.here.images.vendor.sent == sent
+        assert {one.partition for one in result.get_asset_check_evaluations()} == {jobs[0], None}
+
+
+def test_a_person_may_run_queued_and_done_jobs_together() -> None:
+    """A range over both: the queued one is claimed and paid, the done one is told again."""
+    with location() as there:
+        done = there.here.order(1)
+        (request,) = there.dispatch()
+        there.run(request)
+        queued = there.here.order(1, prefix="later")
+        there.instance.add_dynamic_partitions("jobs_acme_spring-launch", queued)
+
+        result = there.by_hand([*done, *queued])
+
+        assert result.success
+        assert there.here.row(queued[0]).status is Status.SUCCEEDED
+        assert there.here.images.vendor.sent == 2
+        tags = there.instance.get_run_by_id(result.run_id)
+        assert tags is not None
+        assert tags.tags[names.CAMPAIGN_TAG] == CAMPAIGN
+        assert tags.tags[names.CUSTOMER_TAG] == CUSTOMER
+
+
+def test_a_failed_job_run_by_hand_is_not_paid_without_a_mended_input() -> None:
+    """A job in review is named with its reason and left alone."""
+    with location() as there:
+        (job,) = there.here.order(1)
+        there.here.images.vendor.script.append(UNSAFE)
+        (request,) = there.dispatch()
+        there.run(request)
+        sent = there.here.images.vendor.sent
+
+        there.by_hand([job])
+
+        assert there.here.row(job).status is Status.REVIEW
+        assert there.here.images.vendor.sent == sent
+        assert there.failed(DELIVERIES) == {job}
+
+
+def test_a_run_without_partitions_is_refused() -> None:
+    """Nobody pays for a whole campaign with one click on "materialize"."""
+    with location() as there:
+        there.here.order(1)
+
+        result = there.run(tags={})
+
+        assert not result.success
+        assert there.here.images.vendor.sent == 0
+
+
+def test_checks_count_for_their_own_partition() -> None:
+    """Each job has three checks of its own with a target, and the wave one summary of each."""
+    with location() as there:
+        jobs = there.here.order(3)
+        (request,) = there.dispatch()
+
+        result = there.run(request)
+
+        evaluations = result.get_asset_check_evaluations()
+        own = [one for one in evaluations if one.partition is not None]
+        assert len(own) == 9
+        assert {one.partition for one in own} == set(jobs)
+        assert all(one.target_materialization_data is not None for one in own)
+        summaries = [one for one in evaluations if one.partition is None]
+        assert sorted(one.check_name for one in summaries) == [
+            "cost_is_within_the_estimate_across_the_wave",
+            "every_rendition_is_tagged_across_the_wave",
+            "review_is_settled_across_the_wave",
+        ]
+        assert {one.description for one in summaries} == {"3 of 3 jobs pass."}
+
+
+def test_large_campaigns_have_summary_checks_alone() -> None:
+    """Above the bound the partitioned rows are left out; the summary still speaks for all."""
+    here = floor(clock=SystemClock(), partitioned_checks_up_to=1)
+    with location(here) as there:
+        here.order(2)
+        (request,) = there.dispatch()
+
+        result = there.run(request)
+
+        evaluations = result.get_asset_check_evaluations()
+        assert [one.partition for one in evaluations] == [None] * 3
+
+
+@pytest.mark.parametrize("count", [1, 7])
+def test_scattered_jobs_go_into_one_run(count: int) -> None:
+    """Keys that stand apart in the set are put last, as one slice that reads back whole."""
+    with location() as there:
+        first = there.here.order(3)
+        (request,) = there.dispatch()
+        there.run(request)
+        later = there.here.order(count, prefix="later")
+
+        (request,) = there.dispatch()
+
+        keys = there.instance.get_dynamic_partitions("jobs_acme_spring-launch")
+        start = keys.index(request.tags[names.RANGE_START_TAG])
+        end = keys.index(request.tags[names.RANGE_END_TAG])
+        assert set(keys[start : end + 1]) == set(later)
+        assert set(keys) == {*first, *later}
