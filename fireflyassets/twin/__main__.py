@@ -17,7 +17,13 @@ def main() -> None:
     # httpx logs whole URLs, signatures included, from INFO on.
     logging.getLogger("httpx").setLevel(logging.WARNING)
     asked = invocation()
-    server_for(create_app(asked.settings), host=asked.host, port=asked.port).run()
+    app = create_app(asked.settings)
+    server_for(app, host=asked.host, port=asked.port, announce=_say).run()
+
+
+def _say(url: str) -> None:
+    sys.stdout.write(f"The twin answers at {url}\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

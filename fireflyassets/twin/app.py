@@ -11,7 +11,7 @@ from datetime import timedelta
 import httpx
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
@@ -78,7 +78,11 @@ def create_app(
     app = Starlette(
         routes=_routes(desk),
         lifespan=lifespan,
-        exception_handlers={HTTPException: _no_such_call, Exception: _broken},
+        exception_handlers={
+            HTTPException: _no_such_call,
+            ClientDisconnect: _gone,
+            Exception: _broken,
+        },
     )
     app.state.simulator = simulator
     return app
@@ -134,6 +138,11 @@ def _unowned(
 async def _no_such_call(_: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 404
     return JSONResponse({"error_code": "unsupported_method", "message": "No such call."}, status)
+
+
+async def _gone(_: Request, __: Exception) -> Response:
+    """Answer a caller that left before its body was whole; nobody reads it."""
+    return Response(status_code=400)
 
 
 async def _broken(_: Request, error: Exception) -> Response:

@@ -5,6 +5,7 @@ start, answer. What is accepted and billed is written down before a byte of the 
 Does not belong here: the meaning of a call (`firefly.py`, `photoshop.py`).
 """
 
+import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -36,6 +37,8 @@ from fireflyassets.twin.rejections import RejectionError
 from fireflyassets.twin.simulator import Simulator
 from fireflyassets.twin.work import Worker
 
+log = logging.getLogger(__name__)
+
 MAX_JSON_BYTES = 1_000_000  # Photoshop's documented bound, used for all JSON bodies.
 
 
@@ -53,11 +56,15 @@ async def paid_call(desk: Desk, endpoint: Endpoint, planner: Planner, request: R
     body, whole = await _read_body(request, MAX_JSON_BYTES)
     row = sim.bills.receive(endpoint, sha256(body).hexdigest(), sim.clock.now())
     try:
-        if not whole:
-            raise rejections.too_large()
-        response = await _paid(desk, endpoint, planner, request, body, row)
+        response = rejections.too_large().response()
+        if whole:
+            response = await _paid(desk, endpoint, planner, request, body, row)
     except RejectionError as rejection:
         response = rejection.response()
+    except Exception:
+        # The border of one call: a bug must not leave a row that looks like a dropped call.
+        log.exception("Call %s broke.", row.id)
+        response = rejections.coded(500, "runtime_error", "Internal error.").response()
     _note_throttled(sim, endpoint, response)
     sim.bills.answer(row, None if isinstance(response, HangingUp) else response.status_code)
     return response

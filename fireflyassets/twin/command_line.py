@@ -117,6 +117,10 @@ def seconds(text: str) -> timedelta:
     return timedelta(seconds=float(text))
 
 
+def _text(duration: timedelta) -> str:
+    return f"{duration.total_seconds():g}"
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the twin's options."""
     made = argparse.ArgumentParser(
@@ -125,7 +129,7 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     made.add_argument("--host", default="127.0.0.1")
-    made.add_argument("--port", type=int, default=8900, help="0 picks a free one")
+    made.add_argument("--port", type=int, default=8900, help="0 picks a free one, which is printed")
     _add_who(made)
     _add_limits(made)
     _add_remote_time(made)
@@ -187,10 +191,16 @@ def _add_remote_time(made: argparse.ArgumentParser) -> None:
     default = _DEFAULTS.latency
     group = made.add_argument_group("remote latency")
     group.add_argument(
-        "--latency", type=seconds, default=default.firefly_median, help="median seconds of a job"
+        "--latency",
+        type=seconds,
+        default=_text(default.firefly_median),
+        help="median seconds of a job",
     )
     group.add_argument(
-        "--photoshop-latency", type=seconds, default=default.photoshop_median, help="the same"
+        "--photoshop-latency",
+        type=seconds,
+        default=_text(default.photoshop_median),
+        help="the same",
     )
     group.add_argument("--sigma", type=float, default=default.sigma, help="of the lognormal")
     group.add_argument("--speed", type=float, default=default.speed, help="divides latency only")
@@ -199,10 +209,14 @@ def _add_remote_time(made: argparse.ArgumentParser) -> None:
 
 def _add_expiries(made: argparse.ArgumentParser) -> None:
     group = made.add_argument_group("expiries (seconds, wall time)")
-    group.add_argument("--ttl", type=seconds, default=_DEFAULTS.output_ttl, help="output URLs")
-    group.add_argument("--retention", type=seconds, default=_DEFAULTS.retention, help="records")
-    group.add_argument("--token-ttl", type=seconds, default=_DEFAULTS.token_ttl)
-    group.add_argument("--upload-ttl", type=seconds, default=_DEFAULTS.upload_ttl)
+    group.add_argument(
+        "--ttl", type=seconds, default=_text(_DEFAULTS.output_ttl), help="output URLs"
+    )
+    group.add_argument(
+        "--retention", type=seconds, default=_text(_DEFAULTS.retention), help="records"
+    )
+    group.add_argument("--token-ttl", type=seconds, default=_text(_DEFAULTS.token_ttl))
+    group.add_argument("--upload-ttl", type=seconds, default=_text(_DEFAULTS.upload_ttl))
     group.add_argument(
         "--fresh-urls",
         action=argparse.BooleanOptionalAction,
@@ -224,7 +238,12 @@ def _add_behaviour(made: argparse.ArgumentParser) -> None:
         default=_DEFAULTS.photoshop_billing,
     )
     group.add_argument("--bill-failures", action="store_true", help="failed jobs stay billed")
-    group.add_argument("--rates", type=rates, default=DEFAULT_RATES, help="k=v,… or a JSON file")
+    group.add_argument(
+        "--rates",
+        type=rates,
+        default=",".join(f"{key}={each}" for key, each in DEFAULT_RATES.items()),
+        help="operations, or a JSON file of them; unnamed ones keep their default",
+    )
     group.add_argument("--state", type=Path, help="journal that survives a restart")
     group.add_argument("--render-in", choices=["process", "thread"], default="process")
     group.add_argument("--render-workers", type=int, choices=[1, 2], default=1)

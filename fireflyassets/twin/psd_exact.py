@@ -11,7 +11,7 @@ from PIL import Image
 from psd_tools import PSDImage
 from psd_tools.api.layers import GroupMixin, Layer, PixelLayer
 
-from fireflyassets.twin import psd_file, psd_geometry, psd_plates
+from fireflyassets.twin import psd_file, psd_flatten, psd_geometry
 from fireflyassets.twin.psd_patches import Patch, covered
 
 
@@ -22,7 +22,7 @@ def render(document: bytes, patches: Mapping[int, Patch]) -> Image.Image:
         every = psd_file.layers(psd)
         for index, patch in patches.items():
             _replace(psd, every[index], patch)
-        return psd_plates.flatten(psd)
+        return psd_flatten.document(psd)
 
 
 def _replace(psd: PSDImage, layer: Layer, patch: Patch) -> None:

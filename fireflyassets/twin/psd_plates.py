@@ -5,21 +5,17 @@ what is laid between the plates (psd_patches). Flattening takes seconds, laying 
 thousands of renders share one template and the same edited layers.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 from PIL import Image
 from psd_tools import PSDImage
-from psd_tools.api.layers import AdjustmentLayer, Artboard, Group, GroupMixin, Layer
-from psd_tools.composite import composite, composite_pil
-from psd_tools.constants import BlendMode, ColorMode, Resource
+from psd_tools.api.layers import AdjustmentLayer, Group, GroupMixin, Layer
+from psd_tools.constants import BlendMode
 
-from fireflyassets.twin import psd_file
+from fireflyassets.twin import psd_file, psd_flatten
 from fireflyassets.twin.psd_geometry import Cover, read_cover
 from fireflyassets.twin.psd_patches import OPAQUE, Patch
-
-_PLAIN = frozenset({BlendMode.NORMAL, BlendMode.PASS_THROUGH})
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,26 +59,6 @@ def cut(psd: PSDImage, edited: frozenset[int]) -> Plan | None:
     return _based(steps, size)
 
 
-def flatten(psd: PSDImage) -> Image.Image:
-    """Return the whole document as RGBA, drawn from its layers and not from its preview."""
-    return _composite(psd, Layer.is_visible)
-
-
-def _composite(psd: PSDImage, shows: Callable[[Layer], bool]) -> Image.Image:
-    """Flatten the layers that *shows* accepts, as RGBA."""
-    if psd.color_mode is ColorMode.RGB and Resource.ICC_PROFILE not in psd.image_resources:
-        colour, _, alpha = composite(psd, color=1.0, alpha=0.0, layer_filter=shows)
-        pixels = np.rint(np.concatenate((colour, alpha), axis=2) * OPAQUE)
-        return Image.fromarray(pixels.clip(0, OPAQUE).astype(np.uint8))
-    # Cuts fractions off instead of rounding: a full alpha may come back as 254 (psd-tools 1.26).
-    image = composite_pil(psd, color=1.0, alpha=0.0, viewport=None, layer_filter=shows, force=False)
-    if image is None:
-        return Image.new("RGBA", psd.size)
-    image = image.convert("RGBA")
-    image.putalpha(image.getchannel("A").point([*range(OPAQUE - 1), OPAQUE, OPAQUE]))
-    return image
-
-
 def _based(steps: list[Patch | Opening], size: tuple[int, int]) -> Plan:
     """Begin with the lowest plate; an opaque one makes all that follows cheaper."""
     first = steps[0] if steps else None
@@ -95,29 +71,12 @@ def _plate(psd: PSDImage, run: Sequence[Layer]) -> Iterator[Patch]:
     """Yield the flattened *run* of layers, cut to its ink, if anything of it shows."""
     if not any(layer.is_visible() for layer in run):
         return
-    shown = {id(part) for layer in run for part in _family(layer)}
-    image = _composite(psd, lambda layer: layer.is_visible() and id(layer) in shown)
+    image = psd_flatten.run(psd, run)
     alpha = image.getchannel("A")
     if (box := alpha.getbbox()) is None:
         return
     opaque = alpha.crop(box).getextrema() == (OPAQUE, OPAQUE)
     yield Patch(image.convert("RGB").crop(box) if opaque else image.crop(box), (box[0], box[1]))
-
-
-def _family(layer: Layer) -> Iterator[Layer]:
-    """Yield a layer, all inside it, what is clipped to it, and the groups around it."""
-    for member in (layer, *layer.clip_layers):
-        yield member
-        if isinstance(member, GroupMixin):
-            yield from member.descendants()
-    yield from _ancestors(layer)
-
-
-def _ancestors(layer: Layer) -> Iterator[Layer]:
-    parent = layer.parent
-    while isinstance(parent, Layer):
-        yield parent
-        parent = parent.parent
 
 
 def _units(group: GroupMixin, chosen: dict[int, int]) -> Iterator[Layer]:
@@ -140,20 +99,11 @@ def _is_plain(every: Sequence[Layer], edited: frozenset[int]) -> bool:
         layer = every[index]
         if layer.clipping or layer.clip_layers or layer.blend_mode is not BlendMode.NORMAL:
             return False
-        if not all(_is_plain_group(group) for group in _ancestors(layer)):
+        if not all(psd_flatten.is_plain_group(group) for group in psd_flatten.ancestors(layer)):
             return False
     above = every[min(edited, default=0) :]
     return all(
-        layer.blend_mode in _PLAIN and not isinstance(layer, AdjustmentLayer)
+        layer.blend_mode in psd_flatten.PLAIN and not isinstance(layer, AdjustmentLayer)
         for layer in above
         if layer.is_visible()
-    )
-
-
-def _is_plain_group(group: Layer) -> bool:
-    return (
-        group.blend_mode in _PLAIN
-        and group.opacity == OPAQUE
-        and not (group.has_mask() or group.has_vector_mask() or group.clipping or group.clip_layers)
-        and not isinstance(group, Artboard)
     )

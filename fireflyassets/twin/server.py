@@ -5,7 +5,7 @@ Does not belong here: reading the command line (`__main__.py`).
 """
 
 import socket
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from threading import Event, Thread
 
@@ -17,49 +17,55 @@ from fireflyassets.twin.dropping import DroppableProtocol
 _STARTS_WITHIN = 30.0  # Seconds.
 
 
-def server_for(app: ASGIApp, *, host: str, port: int) -> uvicorn.Server:
-    """Return a server that lets the twin hang up, and logs no URLs."""
-    return uvicorn.Server(
-        uvicorn.Config(
-            app,
-            host=host,
-            port=port,
-            http=DroppableProtocol,
-            access_log=False,
-            log_level="warning",
-            timeout_graceful_shutdown=5,
-            backlog=2048,
-        )
-    )
+class AnnouncingServer(uvicorn.Server):
+    """Tells its base URL once it accepts connections."""
 
-
-class _Announcing(uvicorn.Server):
-    """Says when it accepts connections."""
-
-    def __init__(self, config: uvicorn.Config, started: Event) -> None:
+    def __init__(self, config: uvicorn.Config, announce: Callable[[str], None]) -> None:
         super().__init__(config)
-        self._announced = started
+        self._announce = announce
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, then say so."""
+        """Start, then tell the address that was bound."""
         await super().startup(sockets)
-        self._announced.set()
+        if self.started:
+            host, port = self.servers[0].sockets[0].getsockname()[:2]
+            self._announce(f"http://{host}:{port}")
+
+
+def server_for(
+    app: ASGIApp, *, host: str, port: int, announce: Callable[[str], None]
+) -> AnnouncingServer:
+    """Return a server that lets the twin hang up, and logs no URLs."""
+    config = uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        http=DroppableProtocol,
+        access_log=False,
+        log_level="warning",
+        timeout_graceful_shutdown=5,
+        backlog=2048,
+    )
+    return AnnouncingServer(config, announce)
 
 
 @contextmanager
 def serving(app: ASGIApp, *, host: str = "127.0.0.1") -> Generator[str]:
     """Serve *app* from a thread on a free port; yield its base URL, stop at the end."""
-    listener = socket.socket()
-    listener.bind((host, 0))
+    urls: list[str] = []
     started = Event()
-    server = _Announcing(server_for(app, host=host, port=0).config, started)
-    thread = Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+
+    def announce(url: str) -> None:
+        urls.append(url)
+        started.set()
+
+    server = server_for(app, host=host, port=0, announce=announce)
+    thread = Thread(target=server.run, daemon=True)
     thread.start()
     try:
         if not started.wait(_STARTS_WITHIN):
             raise RuntimeError("The twin did not start.")
-        yield f"http://{host}:{listener.getsockname()[1]}"
+        yield urls[0]
     finally:
         server.should_exit = True
         thread.join(_STARTS_WITHIN)
-        listener.close()

@@ -58,6 +58,7 @@ class Worker:
             if job.outputs and all(output.recipe for output in job.outputs):
                 self.start(job, self._redraw(job.outputs))
             else:
+                job.ends_at = self._sim.clock.now()
                 self._end(job, "failed", *_internal_error(job))
             if job.word is None and job.cancel_requested_at is not None:
                 self.cancel(job)
@@ -80,8 +81,10 @@ class Worker:
         open_tasks = [task for key, task in self._tasks.items() if key not in endless]
         if open_tasks:
             await asyncio.wait(open_tasks, timeout=patience.total_seconds())
-        for task in [*self._tasks.values(), *self._cancels]:
+        left = [*self._tasks.values(), *self._cancels]
+        for task in left:
             task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
 
     def _redraw(self, outputs: Sequence[Output]) -> Produce:
         async def produce(_: Effects) -> list[bytes]:

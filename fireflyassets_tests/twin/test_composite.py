@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 import pytest
-from PIL import Image, ImageDraw
+from PIL import Image
 from psd_tools.api.layers import Layer
 from psd_tools.composite import composite_pil
 from psd_tools.constants import BlendMode
@@ -16,57 +16,12 @@ from psd_tools.constants import BlendMode
 from fireflyassets.twin.composite import (
     LayerEdit,
     UnknownLayer,
-    UnreadablePicture,
     WrongLayerKind,
     manifest,
     render,
 )
 from fireflyassets_tests.twin import retouch
-
-RED, BLUE = (200, 30, 30), (30, 60, 200)
-
-
-def picture(size: tuple[int, int] = (1200, 900), kind: str = "PNG", mode: str = "RGB") -> bytes:
-    """Return a picture that resembles no part of a template, and no two parts of it each other."""
-    width, height = size
-    across, down = np.meshgrid(np.arange(width), np.arange(height))
-    bands = (across * 7 // 8 + down * 5 // 8) % 256, (across // 3) % 256, (down // 3) % 256
-    image = Image.fromarray(np.dstack(bands).astype(np.uint8)).convert(mode)
-    content = BytesIO()
-    image.save(content, kind)
-    return content.getvalue()
-
-
-def flat(colour: tuple[int, ...], mode: str = "RGB", kind: str = "PNG") -> bytes:
-    """Return a small picture of one colour."""
-    content = BytesIO()
-    Image.new(mode, (64, 64), colour).save(content, kind)
-    return content.getvalue()
-
-
-def fill(content: bytes, layer: str = "Hero") -> LayerEdit:
-    return LayerEdit(layer, None, content, None)
-
-
-def say(words: str, layer: str = "Headline") -> LayerEdit:
-    return LayerEdit(layer, None, None, words)
-
-
-def pixels(image: Image.Image) -> npt.NDArray[np.int16]:
-    return np.asarray(image.convert("RGB"), dtype=np.int16)
-
-
-def at(image: Image.Image, x: int, y: int) -> tuple[int, ...]:
-    """Return one pixel."""
-    return tuple(int(value) for value in pixels(image)[y, x])
-
-
-def differing(one: Image.Image, other: Image.Image) -> tuple[int, int, int, int] | None:
-    """Return the box of all pixels that differ by more than rounding."""
-    rows, columns = np.nonzero((np.abs(pixels(one) - pixels(other)) > 2).any(axis=2))
-    if not rows.size:
-        return None
-    return int(columns.min()), int(rows.min()), int(columns.max()) + 1, int(rows.max()) + 1
+from fireflyassets_tests.twin.sketches import RED, at, differing, fill, flat, picture, pixels, say
 
 
 @pytest.mark.parametrize("aspect", retouch.ASPECTS)
@@ -83,20 +38,6 @@ def test_picture_fills_the_slot_and_nothing_else(aspect: str) -> None:
     assert slot.left <= box[0] < box[2] <= slot.right
     assert slot.top <= box[1] < box[3] <= slot.bottom
     assert (box[2] - box[0]) * (box[3] - box[1]) > 0.8 * slot.width * slot.height * 0.9
-
-
-def test_picture_covers_the_slot_and_is_cut_on_both_sides_alike() -> None:
-    """A wide picture in the square's slot (1080x720) loses the same at its left and right."""
-    image = Image.new("RGB", (3000, 1000), RED)
-    ImageDraw.Draw(image).rectangle((1450, 0, 1550, 1000), fill=BLUE)
-    content = BytesIO()
-    image.save(content, "PNG")
-
-    row = pixels(render(retouch.template(), [fill(content.getvalue())]))[300]
-
-    blue = np.flatnonzero((np.abs(row - BLUE) < 8).all(axis=1))
-    assert (blue.min(), blue.max()) == pytest.approx((540 - 36, 540 + 36), abs=2)
-    assert (np.abs(row[60] - RED) < 8).all()
 
 
 def test_slot_moved_in_the_psd_moves_the_picture() -> None:
@@ -190,22 +131,6 @@ def test_opacity_and_mask_of_a_slot_hold_for_its_new_picture() -> None:
     )
 
 
-def test_turned_slot_takes_a_turned_picture() -> None:
-    """A quad on its corner shows the picture's corners up, right, down and left."""
-    image = Image.new("RGB", (400, 400), RED)
-    ImageDraw.Draw(image).rectangle((200, 0, 400, 400), fill=BLUE)
-    content = BytesIO()
-    image.save(content, "PNG")
-    quad = (540.0, 160.0, 740.0, 360.0, 540.0, 560.0, 340.0, 360.0)
-    document = retouch.turned_slot(retouch.template(), "Hero", quad)
-
-    shown = render(document, [fill(content.getvalue())])
-
-    assert at(shown, 450, 310) == RED
-    assert at(shown, 640, 410) == BLUE
-    assert at(shown, 360, 250) == (250, 223, 203)
-
-
 def _multiplied(layer: Layer) -> None:
     layer.blend_mode = BlendMode.MULTIPLY
 
@@ -264,56 +189,6 @@ def test_unknown_layer_is_named(name: str | None, number: int | None) -> None:
 def test_wrong_kind_of_layer_is_refused(edit: LayerEdit) -> None:
     with pytest.raises(WrongLayerKind, match="cannot take"):
         render(retouch.template(), [edit])
-
-
-def test_transparent_picture_shows_what_lies_below() -> None:
-    """A picture's own alpha is kept."""
-    image = render(retouch.template(), [fill(flat((*RED, 128), "RGBA"))])
-
-    assert at(image, 540, 300) == tuple(
-        pytest.approx((new + old) / 2, abs=2) for new, old in zip(RED, (250, 223, 203), strict=True)
-    )
-
-
-def test_photo_lying_on_its_side_is_set_upright() -> None:
-    """A camera's orientation mark (EXIF 6) turns the picture: its left side comes to the top."""
-    image = Image.new("RGB", (720, 1080), BLUE)
-    ImageDraw.Draw(image).rectangle((0, 0, 359, 1080), fill=RED)
-    exif = Image.Exif()
-    exif[0x0112] = 6
-    content = BytesIO()
-    image.save(content, "JPEG", exif=exif, quality=95)
-
-    shown = pixels(render(retouch.template(), [fill(content.getvalue())]))
-
-    assert (np.abs(shown[200, 540] - RED) < 12).all()
-    assert (np.abs(shown[500, 540] - BLUE) < 12).all()
-
-
-def test_sixteen_bit_grey_keeps_its_greys() -> None:
-    """A ramp stays a ramp; a plain conversion would clip all but the darkest to white."""
-    ramp = np.tile(np.linspace(0, 65535, 512).astype(np.uint16), (400, 1))
-    content = BytesIO()
-    Image.fromarray(ramp).save(content, "PNG")
-
-    row = pixels(render(retouch.template(), [fill(content.getvalue())]))[300, 60:1000:60, 0]
-
-    assert (np.diff(row) > 5).all()
-
-
-@pytest.mark.parametrize("kind", ["JPEG", "TIFF"])
-def test_cmyk_picture_is_placed(kind: str) -> None:
-    image = render(retouch.template(), [fill(flat((0, 255, 255, 0), "CMYK", kind))])
-
-    red, green, blue = at(image, 540, 300)
-    assert red > 230
-    assert max(green, blue) < 40
-
-
-@pytest.mark.parametrize("content", [b"", b"nonsense", picture()[:2000], b"\x89PNG\r\n\x1a\n"])
-def test_broken_picture_is_refused(content: bytes) -> None:
-    with pytest.raises(UnreadablePicture):
-        render(retouch.template(), [fill(content)])
 
 
 def test_threads_share_a_document() -> None:

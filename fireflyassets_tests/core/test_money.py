@@ -1,0 +1,69 @@
+"""Rate cards and estimates: Decimals from text, sums that agree, no made-up price."""
+
+from datetime import date
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from fireflyassets.core.money import RateCard, card_for, estimate
+from fireflyassets.core.recipe import ComposeStep, GenerateStep, Model, Recipe, When
+from fireflyassets_tests.front_door import card
+
+ART = GenerateStep(name="art", kind="generate")
+LAYOUT = ComposeStep(name="layout", kind="compose", inputs={"Hero": "art.picture"})
+
+
+def test_an_estimate_counts_each_call() -> None:
+    """One picture and one composite for each aspect."""
+    recipe = Recipe(steps=(ART, LAYOUT))
+    assert estimate(recipe, locale="en-GB", aspects=3, card=card()) == Decimal("3.5")
+
+
+def test_a_step_that_does_not_apply_costs_nothing() -> None:
+    """A step for another locale is not estimated."""
+    layout = LAYOUT.model_copy(update={"when": When(locale=("de-DE",))})
+    recipe = Recipe(steps=(ART, layout))
+    assert estimate(recipe, locale="en-GB", aspects=3, card=card()) == Decimal("0.5")
+    assert estimate(recipe, locale="de-DE", aspects=3, card=card()) == Decimal("3.5")
+
+
+def test_the_newest_valid_card_counts() -> None:
+    """A card that begins tomorrow does not price today."""
+    old, new = card(), card(id="new", valid_from=date(2026, 6, 1))
+    assert card_for((new, old), date(2026, 5, 31)) == old
+    assert card_for((new, old), date(2026, 6, 1)) == new
+
+
+def test_no_card_is_an_error() -> None:
+    """Without a price nothing is estimated, rather than for free."""
+    with pytest.raises(LookupError, match="2025-01-01"):
+        card_for((card(),), date(2025, 1, 1))
+
+
+def test_a_model_without_a_price_is_an_error() -> None:
+    """A missing price is named."""
+    ultra = ART.model_copy(update={"model": Model.IMAGE4_ULTRA})
+    with pytest.raises(KeyError, match="image4_ultra"):
+        card().price(ultra)
+
+
+@pytest.mark.parametrize("price", ["-0.1", "NaN", "Infinity"])
+def test_odd_prices_are_refused(price: str) -> None:
+    """A price is a finite decimal of zero or more."""
+    with pytest.raises(ValidationError):
+        card(photoshop=price)
+
+
+@given(st.lists(st.decimals("0", "9.9999", places=4), min_size=1, max_size=81))
+def test_prices_add_up_exactly(prices: list[Decimal]) -> None:
+    """81 rows of 0.2849 are 81 times 0.2849, whatever the order."""
+    cards = [
+        RateCard.model_validate(card().model_dump(mode="json") | {"photoshop": str(price)})
+        for price in prices
+    ]
+    total = sum((one.price(LAYOUT) for one in cards), Decimal(0))
+    assert total == sum(prices, Decimal(0))
+    assert total == sum((one.price(LAYOUT) for one in reversed(cards)), Decimal(0))
