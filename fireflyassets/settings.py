@@ -39,8 +39,6 @@ class Settings(BaseSettings):
     api_tokens: dict[str, str] = Field(default_factory=dict, repr=False)
     """Bearer token -> tenant (JSON). Until the identity provider is wired, the only door."""
 
-    headroom: float = Field(default=0.8, gt=0, le=1)
-    """Share of a documented limit that calls are paced to."""
     lease: timedelta = timedelta(seconds=60)
     """Life of a wave's lease; renewed at a quarter of it."""
     submit_timeout: timedelta = timedelta(seconds=20)

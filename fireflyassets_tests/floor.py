@@ -33,8 +33,8 @@ from fireflyassets.limiter.port import Limits
 from fireflyassets.ports.catalogue import Catalogue, Credential
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.documents import CompositeRequest, DocumentComposer
+from fireflyassets.ports.entries import Wave
 from fireflyassets.ports.images import GenerateRequest, ImageGenerator
-from fireflyassets.ports.ledger import Wave
 from fireflyassets.ports.paid import (
     Accepted,
     Done,

@@ -9,7 +9,7 @@ from typing import Final
 
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import Status
-from fireflyassets.ports.ledger import Wave, WaveState
+from fireflyassets.ports.entries import Wave, WaveState
 
 FAULTS: Final = frozenset({Status.DLQ, Status.REVIEW, Status.FAILED})
 """Ends by the job's own fault: they count an attempt."""

@@ -14,7 +14,7 @@ from fireflyassets.api.problems import ProblemRaised
 from fireflyassets.core import ids
 from fireflyassets.core.brief import Row, json_object, read_csv, read_json_lines
 from fireflyassets.core.request import Problem, RawRequest, raw_request
-from fireflyassets.ports.ledger import Conflict
+from fireflyassets.ports.entries import Conflict
 from fireflyassets.stages.intake import Answer, Invalid, Withheld
 
 router: Final = APIRouter()

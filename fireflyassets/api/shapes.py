@@ -14,7 +14,7 @@ from fireflyassets.core.brief import Row
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.request import Problem
 from fireflyassets.core.status import Status
-from fireflyassets.ports.ledger import Conflict, Duplicate, Recorded
+from fireflyassets.ports.entries import Conflict, Duplicate, Recorded
 from fireflyassets.stages import notify
 from fireflyassets.stages.intake import Answer, Invalid
 

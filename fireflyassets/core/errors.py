@@ -10,10 +10,14 @@ goes on from; those are return types.
     │   └── UnusableConfiguration
     ├── JobFailed            this job ends here; someone must act
     │   ├── StepRefused          Adobe refused the call for good (class inside)
+    │   ├── NothingMade          every rendition was skipped
+    │   ├── CostExceeded         the job cost more than its estimate allows
+    │   ├── TagsNotKept          the store does not show the tags that were written
     │   ├── UnreadableManifest   the stored input is gone or another one
     │   └── RenditionDefect      the file that came back is not what was asked
     ├── JobDelayed           the same job, later
     │   ├── Throttled            no ticket within reach, or too many 429s in one step
+    │   ├── ServiceUnavailable   the vendor answers 5xx again and again
     │   ├── AwaitingOutcome      a decidable submit whose outcome is not settled yet
     │   ├── Stopped              the wave ends before the job does
     │   └── OutcomeUnknown       a paid call may have run: held until a person decides
@@ -80,6 +84,39 @@ class StepRefused(JobFailed):
         self.fault = fault
 
 
+class NothingMade(JobFailed):
+    """Every rendition of the job was skipped."""
+
+    remedy = "Look at the steps that may be skipped; at least one rendition must be made."
+
+    def __init__(self) -> None:
+        super().__init__("Every rendition was skipped.", failure=FailureClass.INVALID_REQUEST)
+
+
+class CostExceeded(JobFailed):
+    """The job cost more operations than its estimate and the tolerance allow."""
+
+    remedy = "See which calls were paid more than once; raise the campaign's tolerance or accept."
+
+    def __init__(self, *, actual: str, limit: str) -> None:
+        super().__init__(
+            f"The job cost {actual} operations; {limit} were allowed.",
+            failure=FailureClass.INVALID_REQUEST,
+        )
+
+
+class TagsNotKept(JobFailed):
+    """The object store does not show the tags that were just written."""
+
+    remedy = "Replay: the files are written again. If it stays, look at the bucket's policy."
+
+    def __init__(self, aspects: list[str]) -> None:
+        super().__init__(
+            f"The tags of {', '.join(aspects)} are not what was written.",
+            failure=FailureClass.STORAGE,
+        )
+
+
 class UnreadableManifest(JobFailed):
     """The job's stored input is gone, or is not the one its row was made from."""
 
@@ -114,6 +151,12 @@ class Throttled(JobDelayed):
     """No ticket within reach."""
 
     remedy = "Wait, or ask Adobe for a higher limit."
+
+
+class ServiceUnavailable(JobDelayed):
+    """The vendor answers with its own 5xx again and again; more sends now would help nobody."""
+
+    remedy = "Nothing: the job goes on when the vendor answers again."
 
 
 class Stopped(JobDelayed):

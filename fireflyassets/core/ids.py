@@ -58,6 +58,11 @@ def original_key(customer: str, campaign: str, job: str, step: str, digest: str)
     return f"originals/{customer}/{campaign}/{job}/{step}-{digest[:16]}.jpg"
 
 
+def rendition_key(customer: str, campaign: str, job: str, step: str, digest: str) -> str:
+    """Return the key under which a checked rendition waits for its delivery, however long."""
+    return f"renditions/{customer}/{campaign}/{job}/{step}-{digest[:16]}.jpg"
+
+
 def manifest_key(customer: str, campaign: str, job: str, digest: str) -> str:
     """Return the key of a job's full input; *digest* is the sha256 of the manifest's bytes.
 

@@ -1,7 +1,8 @@
 # pyright: standard
 """What things are called in Dagster: asset keys, partitions, tags, checks.
 
-Belongs here: names alone, in one place, so that sensors, assets and tests agree.
+Belongs here: names alone, in one place, so that sensors, assets and tests agree. Does not: what
+they name.
 """
 
 from typing import Final

@@ -51,7 +51,7 @@ class CatalogueResource(dg.ConfigurableResource[Catalogue]):
     """Campaigns, credentials, limits and rate cards, read from files."""
 
     def create_resource(self, context: dg.InitResourceContext) -> Catalogue:
-        """Read the files anew, so that a tick sees what was added."""
+        """Return the files as the process read them; a reload of the location reads them anew."""
         return composition.factory().catalogue
 
 

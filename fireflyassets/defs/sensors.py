@@ -14,7 +14,7 @@ import dagster as dg
 from fireflyassets.core import ids
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.defs import names, resources
-from fireflyassets.ports.ledger import Claim, Wave
+from fireflyassets.ports.entries import Claim, Wave
 from fireflyassets.stages.dispatch import (
     Batch,
     Lane,

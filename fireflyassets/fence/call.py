@@ -13,7 +13,7 @@ from typing import Final, Protocol
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.money import Cause
 from fireflyassets.limiter.port import Parked, Ticket
-from fireflyassets.ports.ledger import Attempt, Claim, History, Operation
+from fireflyassets.ports.entries import Attempt, Claim, History, Operation
 from fireflyassets.ports.paid import Output, PaidService, Submission
 
 LEASE_MARGIN: Final = timedelta(seconds=5)

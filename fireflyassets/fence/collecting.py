@@ -14,7 +14,8 @@ from fireflyassets.core.money import Cause
 from fireflyassets.core.polling import Latency, wait_before_poll
 from fireflyassets.fence.call import Arrived, Lease, PaidCall
 from fireflyassets.ports.clock import Clock, Offload
-from fireflyassets.ports.ledger import Attempt, AttemptState, JobLedger
+from fireflyassets.ports.entries import Attempt, AttemptState
+from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.paid import Done, EndedBadly, Gone, Poll, PollFailed, Working
 
 POLL_BACKOFF: Final = timedelta(seconds=2)

@@ -24,11 +24,14 @@ from fireflyassets.fence.standing import (
 )
 from fireflyassets.limiter.port import Parked
 from fireflyassets.ports.clock import Clock, Offload, T
-from fireflyassets.ports.ledger import Attempt, AttemptState, JobLedger
+from fireflyassets.ports.entries import Attempt, AttemptState
+from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.ports.paid import Accepted, NotAccepted, OutcomeLost, Output
 
 THROTTLES_BEFORE_PARK: Final = 10
+ERRORS_BEFORE_PARK: Final = 3
+ERROR_PARK: Final = timedelta(minutes=10)
 THROTTLE_PARK: Final = timedelta(minutes=2)
 RETRY_WAIT: Final = timedelta(seconds=2)
 
@@ -39,6 +42,7 @@ class _Turn:
 
     attempts: list[Attempt]
     throttles: int = 0
+    outages: int = 0
     refreshed: bool = False
 
     def put(self, changed: Attempt) -> None:
@@ -103,6 +107,11 @@ class Fence:
             raise errors.Throttled(
                 f"Step {call.step} met {turn.throttles} refusals in a row.",
                 until=self.clock.now() + THROTTLE_PARK,
+            )
+        if turn.outages >= ERRORS_BEFORE_PARK:
+            raise errors.ServiceUnavailable(
+                f"Step {call.step}: {turn.outages} sends met errors of the service.",
+                until=self.clock.now() + ERROR_PARK,
             )
         await self._ticket(call)
         attempt = self._attempt(call, may)
@@ -194,6 +203,7 @@ class Fence:
         elif stale_token:
             turn.refreshed = True
         elif ACTIONS[failure] is Action.RETRY:
+            turn.outages += 1
             await self.clock.sleep(RETRY_WAIT * (1 + self.jitter()))
         else:
             raise errors.StepRefused(call.step, answer.fault, failure=failure)

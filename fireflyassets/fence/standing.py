@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from fireflyassets.core.money import Cause
-from fireflyassets.ports.ledger import Attempt, AttemptState
+from fireflyassets.ports.entries import Attempt, AttemptState
 
 SETTLED_AFTER: Final = timedelta(minutes=75)
 """Photoshop ends a job for good an hour after its last sign of life; then our own key tells."""

@@ -1,4 +1,7 @@
-"""The catalogue as a port: campaigns, credentials, limits and rate cards, all of them files."""
+"""The catalogue as a port: campaigns, credentials and rate cards, as they are configured.
+
+Belongs here: what is asked of the configuration. Does not: how files are read and judged.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping

@@ -1,4 +1,7 @@
-"""The document composer (Adobe Photoshop v2) as a port: one request type, one submit."""
+"""The document composer (Adobe Photoshop v2) as a port: one request type, one submit.
+
+Belongs here: what a composite needs. Does not: polling and fetching (``ports/paid.py``).
+"""
 
 from abc import abstractmethod
 from collections.abc import Mapping

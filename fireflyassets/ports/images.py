@@ -1,4 +1,7 @@
-"""The image generator (Adobe Firefly) as a port: one request type, one submit."""
+"""The image generator (Adobe Firefly) as a port: one request type, one submit.
+
+Belongs here: what a picture is made from. Does not: polling and fetching (``ports/paid.py``).
+"""
 
 from abc import abstractmethod
 from dataclasses import dataclass, field

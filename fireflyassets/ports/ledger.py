@@ -7,180 +7,21 @@ All calls block; the wave's loop hands them to threads. Times come from the call
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from decimal import Decimal
-from enum import StrEnum
 
-from fireflyassets.core.failure import Family
-from fireflyassets.core.job import Hold, JobRow, StepResult
-from fireflyassets.core.money import Cause
-from fireflyassets.core.status import ENDED, KEPT, Status
-
-
-# -- intake ---------------------------------------------------------------------------------
-@dataclass(frozen=True, slots=True)
-class Recorded:
-    """The row is durable, by this call."""
-
-    row: JobRow
-
-
-@dataclass(frozen=True, slots=True)
-class Duplicate:
-    """The same request was recorded before; nothing was written."""
-
-    row: JobRow
-
-
-@dataclass(frozen=True, slots=True)
-class Conflict:
-    """Another request was recorded under the same key; nothing was written."""
-
-    row: JobRow
-
-
-Recording = Recorded | Duplicate | Conflict
-
-
-# -- waves ----------------------------------------------------------------------------------
-class WaveState(StrEnum):
-    """How far a wave is. ``ended`` is the only state that a sweep leaves alone."""
-
-    FORMING = "forming"
-    FORMED = "formed"
-    LAUNCHED = "launched"
-    RUNNING = "running"
-    ENDED = "ended"
-
-
-@dataclass(frozen=True, slots=True)
-class Wave:
-    """The jobs that one Dagster run works on."""
-
-    wave_id: str
-    customer: str
-    campaign: str
-    campaign_version: str
-    credential: str
-    state: WaveState
-    jobs: tuple[str, ...]
-    """Candidates while forming, winners after."""
-    formed_at: datetime
-    launches: int = 0
-    run_id: str | None = None
-    lease_until: datetime | None = None
-    draining: bool = False
-    """All its jobs have their first ticket: the tenant's warm wave may begin to take some."""
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """The right to work on a job: every status write names it."""
-
-    job_id: str
-    customer: str
-    wave_id: str
-    epoch: int
-
-
-# -- paid calls -----------------------------------------------------------------------------
-class AttemptState(StrEnum):
-    """What is known of one send. A bound attempt is one that a step result names."""
-
-    SUBMITTING = "submitting"
-    ACCEPTED = "accepted"
-    REFUSED = "refused"
-    LOST = "lost"
-    FAILED = "failed"
-
-
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """One send of a paid call, written before it happens. Append-only by (step, generation, n)."""
-
-    job_id: str
-    step: str
-    generation: int
-    n: int
-    family: Family
-    organisation: str
-    wave_id: str
-    epoch: int
-    submitted_at: datetime
-    output_key: str | None
-    """Our own key that the vendor writes to: makes the outcome decidable. None: it is not."""
-    cause: Cause
-    state: AttemptState = AttemptState.SUBMITTING
-    replay: int = 0
-    """Replays of the job before this send: each replay has a budget of tries of its own."""
-    counts: bool = True
-    """False for a send that a 429 or a 401 answered: it costs no try."""
-    vendor_id: str | None = None
-    status_url: str | None = None
-    cancel_url: str | None = None
-    fault: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """What one output of one vendor job costs. Unique by (vendor_id, output)."""
-
-    job_id: str
-    vendor_id: str
-    output: int
-    step: str
-    generation: int
-    n: int
-    customer: str
-    campaign: str
-    operations: Decimal
-    rate_card: str
-    cause: Cause
-    booked_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class History:
-    """All that was sent and made for one job."""
-
-    steps: Mapping[tuple[str, int], StepResult]
-    """(step, generation) -> its result."""
-    attempts: tuple[Attempt, ...]
-    operations: tuple[Operation, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """How a job's turn in a wave ends for good."""
-
-    status: Status
-    reason: str | None
-    outputs: tuple[str, ...]
-    cost_actual: Decimal
-    ended_at: datetime
-    ttl: datetime | None
-    run_id: str | None = None
-    """The run that ended it; None leaves the row's as it is."""
-
-    def __post_init__(self) -> None:
-        if self.status not in ENDED:
-            raise ValueError(f"{self.status} does not end a job: release it instead.")
-        if self.ttl is not None and self.status in KEPT:
-            raise ValueError(f"A job in {self.status} waits for somebody: its row never expires.")
-
-
-@dataclass(frozen=True, slots=True)
-class Release:
-    """How a job goes back to the queue."""
-
-    reason: str
-    not_before: datetime | None = None
-    hold: Hold | None = None
-    crashed: bool = False
-    """A takeover: the process died under it. Counts a crash, which is not an attempt, and raises
-    the epoch, so that nothing a zombie still writes is bound."""
+from fireflyassets.core.job import JobRow, StepResult
+from fireflyassets.ports.entries import (
+    Attempt,
+    AttemptState,
+    Claim,
+    Ending,
+    History,
+    Operation,
+    Recording,
+    Release,
+    Wave,
+)
 
 
 class JobLedger(ABC):

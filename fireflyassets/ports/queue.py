@@ -1,4 +1,7 @@
-"""The job queue as a port: a door for producers and a wake-up, never the truth."""
+"""The job queue as a port: a door for producers and a wake-up, never the truth.
+
+Belongs here: messages as opaque bodies. Does not: what they say (``core/message.py``).
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence

@@ -1,4 +1,7 @@
-"""Secrets as a port: a reference in a file, a value in memory, nothing in between."""
+"""Secrets as a port: a reference in a file, a value in memory, nothing in between.
+
+Belongs here: turning the one into the other. Does not: tokens (``ports/tokens.py``).
+"""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field

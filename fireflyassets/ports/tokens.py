@@ -1,4 +1,7 @@
-"""The shared store of access tokens as a port: one entry for each credential and scope set."""
+"""The shared store of access tokens as a port: one entry for each credential and scope set.
+
+Belongs here: keeping and sharing. Does not: minting (``adapters/adobe/ims.py``).
+"""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field

@@ -17,8 +17,9 @@ from fireflyassets.fence.call import Arrived, PaidCall
 from fireflyassets.fence.protocol import Fence
 from fireflyassets.ports.clock import Clock, Offload
 from fireflyassets.ports.documents import DocumentComposer
+from fireflyassets.ports.entries import Claim, History, Operation
 from fireflyassets.ports.images import ImageGenerator
-from fireflyassets.ports.ledger import Claim, History, JobLedger, Operation
+from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.ports.pictures import PictureReader, Seen, Unreadable
 

@@ -1,7 +1,8 @@
 """Compose: the template's layers filled with Photoshop, one rendition for one aspect.
 
-In: a job, a compose step, an aspect and the pictures made before. Out: a checked file under its
-temporary key, bound to the job. Spends: one Photoshop call for each send that is accepted.
+In: a job, a compose step, an aspect and the pictures made before. Out: a checked file that waits
+for its delivery, bound to the job; what the service wrote expires after a day. Spends: one
+Photoshop call for each send that is accepted.
 """
 
 from collections.abc import Mapping
@@ -59,7 +60,10 @@ async def compose(
     if content is None:
         raise errors.RenditionDefect(name, "the job succeeded and wrote nothing")
     seen, digest = await looked_at(tools, name, content, width=width, height=height)
-    picture = Picture(key, digest, seen.media_type, width, height, len(content))
+    row = job.row
+    kept = ids.rendition_key(row.customer_id, row.campaign_id, row.job_id, name, digest)
+    await tools.offload(tools.objects.put, kept, content, media_type=seen.media_type)
+    picture = Picture(kept, digest, seen.media_type, width, height, len(content))
     return await bind(tools, call, arrived, picture)
 
 

@@ -41,7 +41,7 @@ async def deliver(
     content = await tools.offload(tools.objects.get, made.picture.key)
     if content is None:
         raise errors.RenditionDefect(
-            made.step, "its temporary file has expired; the rendition must be composed again"
+            made.step, "its file is gone from our own bucket; restore an earlier version of it"
         )
     key = final_key(job, aspect, made.picture)
     wanted = rendition_tags(tools.campaign.config, model=model, review=row.human_reviewed)

@@ -13,7 +13,8 @@ from typing import Final
 from fireflyassets.core import errors
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import Status
-from fireflyassets.ports.ledger import Claim, JobLedger, Release, Wave, WaveState
+from fireflyassets.ports.entries import Claim, Release, Wave, WaveState
+from fireflyassets.ports.ledger import JobLedger
 
 _log: Final = logging.getLogger("fireflyassets.dispatch")
 STALE_AFTER: Final = timedelta(minutes=10)

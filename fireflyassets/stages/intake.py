@@ -26,7 +26,8 @@ from fireflyassets.core.request import Problem, validate
 from fireflyassets.core.status import HumanReview, Status
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets.ports.clock import Clock
-from fireflyassets.ports.ledger import Conflict, Duplicate, JobLedger, Recorded, Recording
+from fireflyassets.ports.entries import Conflict, Duplicate, Recorded, Recording
+from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.ports.queue import JobQueue
 from fireflyassets.stages.pinning import pin

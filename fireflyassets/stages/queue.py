@@ -18,7 +18,7 @@ from fireflyassets.core.brief import Row
 from fireflyassets.core.errors import Refused
 from fireflyassets.core.message import Requested, Wake, parse
 from fireflyassets.core.request import Problem
-from fireflyassets.ports.ledger import Conflict, Recorded
+from fireflyassets.ports.entries import Conflict, Recorded
 from fireflyassets.ports.queue import JobQueue, Message
 from fireflyassets.stages.intake import Answer, Intake, Invalid
 

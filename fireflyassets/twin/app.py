@@ -5,7 +5,7 @@ Belongs here: routes wired to what answers them, start and stop. Does not belong
 
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import timedelta
 
 import httpx
@@ -66,18 +66,9 @@ def create_app(
     )
     desk = Desk(simulator, Worker(simulator))
 
-    @asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncGenerator[None]:
-        desk.worker.resume()
-        simulator.pool.warm()
-        yield
-        await desk.worker.drain(DRAIN_TIMEOUT)
-        await simulator.transfer.close()
-        simulator.close()
-
     app = Starlette(
         routes=_routes(desk),
-        lifespan=lifespan,
+        lifespan=_lifespan(desk),
         exception_handlers={
             HTTPException: _no_such_call,
             ClientDisconnect: _gone,
@@ -86,6 +77,19 @@ def create_app(
     )
     app.state.simulator = simulator
     return app
+
+
+def _lifespan(desk: Desk) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncGenerator[None]:
+        desk.worker.resume()
+        desk.simulator.pool.warm()
+        yield
+        await desk.worker.drain(DRAIN_TIMEOUT)
+        await desk.simulator.transfer.close()
+        desk.simulator.close()
+
+    return lifespan
 
 
 def _routes(desk: Desk) -> list[Route]:

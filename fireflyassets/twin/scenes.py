@@ -98,7 +98,7 @@ def ribbons(dice: np.random.Generator, grid: Grid, colours: Field) -> Field:
 
 
 def panes(dice: np.random.Generator, grid: Grid, colours: Field) -> Field:
-    """Leaded glass: cells around scattered points, each with its own light."""
+    """Stained glass: cells around scattered points, each with its own light."""
     count = int(dice.integers(10, 22))
     nearest = np.full_like(grid.x, 9.0)
     second = np.full_like(grid.x, 9.0)

@@ -18,7 +18,8 @@ from fireflyassets.limiter.pacer import Pacer
 from fireflyassets.limiter.port import Limiter, Limits
 from fireflyassets.ports.catalogue import Catalogue, Credential
 from fireflyassets.ports.clock import Clock, Offload, P, T
-from fireflyassets.ports.ledger import JobLedger, Wave
+from fireflyassets.ports.entries import Wave
+from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.ports.pictures import PictureReader
 from fireflyassets.ports.workshop import PaidServices, Workshop

@@ -10,7 +10,8 @@ from datetime import datetime
 
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import Status
-from fireflyassets.ports.ledger import Claim, JobLedger, Wave
+from fireflyassets.ports.entries import Claim, Wave
+from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.settings import Settings
 from fireflyassets.stages.dispatch import Batch, Lane, form
 from fireflyassets.wave.reports import Skipped

@@ -13,7 +13,7 @@ from fireflyassets.core.failure import ACTIONS, Action
 from fireflyassets.core.job import Hold
 from fireflyassets.core.recipe import OnFailure
 from fireflyassets.core.status import KEPT, Status
-from fireflyassets.ports.ledger import Ending, Release
+from fireflyassets.ports.entries import Ending, Release
 from fireflyassets.stages.deliver import Delivered
 
 KEEP: Final[dict[Retention, timedelta]] = {

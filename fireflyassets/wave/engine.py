@@ -15,7 +15,7 @@ from fireflyassets.core import errors, ids, manifest
 from fireflyassets.core.job import Hold, JobRequest, JobRow
 from fireflyassets.core.recipe import OnFailure
 from fireflyassets.fence.call import Lease
-from fireflyassets.ports.ledger import Claim, Ending, Release, Wave, WaveState
+from fireflyassets.ports.entries import Claim, Ending, Release, Wave, WaveState
 from fireflyassets.stages.bench import UNTOUCHED, JobInHand, Tools, cost
 from fireflyassets.wave import endings
 from fireflyassets.wave.job import JobRun, all_ended

@@ -12,7 +12,6 @@ from typing import Final, TypeVar
 
 from fireflyassets.core import errors
 from fireflyassets.core.campaign import Campaign
-from fireflyassets.core.failure import FailureClass
 from fireflyassets.core.job import JobRow, StepResult
 from fireflyassets.core.recipe import ComposeStep, GenerateStep, OnFailure, Step
 from fireflyassets.core.stage import Stage
@@ -64,9 +63,7 @@ class JobRun:
         else:
             renditions = dict(zip(self.job.request.aspects, pictures.values(), strict=False))
         if not renditions:
-            raise errors.JobFailed(
-                "Every rendition was skipped.", failure=FailureClass.INVALID_REQUEST
-            )
+            raise errors.NothingMade
         self._check_cost()
         return await self._deliver(pictures, renditions)
 
@@ -106,10 +103,7 @@ class JobRun:
         self.report(tagging(self.job.row.job_id, deliveries))
         self.report(review_check(self.job.row))
         if untagged:
-            raise errors.JobFailed(
-                f"The tags of {', '.join(untagged)} are not what was written.",
-                failure=FailureClass.STORAGE,
-            )
+            raise errors.TagsNotKept(untagged)
         return deliveries
 
     def _check_cost(self) -> None:
@@ -117,11 +111,8 @@ class JobRun:
         checked = cost_check(self.job.row, actual, self.tools.campaign)
         self.report(checked)
         if not checked.passed:
-            raise errors.JobFailed(
-                f"The job cost {actual} operations; {checked.facts['operations_limit']} were "
-                "allowed.",
-                failure=FailureClass.INVALID_REQUEST,
-            )
+            limit = checked.facts["operations_limit"]
+            raise errors.CostExceeded(actual=str(actual), limit=limit)
 
     def _made(self, stage: Stage, results: Iterable[StepResult]) -> None:
         if made := tuple(results):

@@ -9,7 +9,8 @@ from fireflyassets.core.errors import UnreadableManifest
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.stage import Stage
 from fireflyassets.core.tags import rendition_tags
-from fireflyassets.ports.ledger import Claim, JobLedger
+from fireflyassets.ports.entries import Claim
+from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.stages.bench import JobInHand, cost
 from fireflyassets.stages.deliver import Delivered

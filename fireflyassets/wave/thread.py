@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from fireflyassets.ports.ledger import Wave
+from fireflyassets.ports.entries import Wave
 from fireflyassets.stages.pinning import pinned
 from fireflyassets.wave.assembly import Shop, assemble, register
 from fireflyassets.wave.engine import WaveEngine

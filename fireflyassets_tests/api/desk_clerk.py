@@ -16,7 +16,7 @@ from fireflyassets.api.desk import Ports
 from fireflyassets.core import ids
 from fireflyassets.core.status import Status
 from fireflyassets.ports.catalogue import Catalogue
-from fireflyassets.ports.ledger import Ending, Wave, WaveState
+from fireflyassets.ports.entries import Ending, Wave, WaveState
 from fireflyassets.settings import Settings
 from fireflyassets_tests.front_door import (
     ASPECTS,

@@ -21,16 +21,8 @@ from fireflyassets.core.failure import Family
 from fireflyassets.core.job import JobRow, Picture, StepResult
 from fireflyassets.core.money import Cause
 from fireflyassets.core.status import Status
-from fireflyassets.ports.ledger import (
-    Attempt,
-    Claim,
-    Ending,
-    JobLedger,
-    Operation,
-    Recorded,
-    Wave,
-    WaveState,
-)
+from fireflyassets.ports.entries import Attempt, Claim, Ending, Operation, Recorded, Wave, WaveState
+from fireflyassets.ports.ledger import JobLedger
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

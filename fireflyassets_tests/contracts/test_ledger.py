@@ -10,7 +10,7 @@ import pytest
 
 from fireflyassets.core.job import Hold
 from fireflyassets.core.status import Status
-from fireflyassets.ports.ledger import Conflict, Duplicate, Recorded
+from fireflyassets.ports.entries import Conflict, Duplicate, Recorded
 from fireflyassets_tests.contracts.ledgers import (
     ACME,
     CREDENTIAL,

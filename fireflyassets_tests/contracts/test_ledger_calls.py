@@ -12,7 +12,7 @@ import pytest
 from fireflyassets.core.errors import OwnershipLost
 from fireflyassets.core.money import Cause
 from fireflyassets.core.status import Status
-from fireflyassets.ports.ledger import Attempt, AttemptState, Claim, Release
+from fireflyassets.ports.entries import Attempt, AttemptState, Claim, Release
 from fireflyassets_tests.contracts.ledgers import (
     NOON,
     World,

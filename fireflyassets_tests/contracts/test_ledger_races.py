@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from fireflyassets.core.errors import OwnershipLost
 from fireflyassets.core.status import Status
-from fireflyassets.ports.ledger import Duplicate, Recorded, Release
+from fireflyassets.ports.entries import Duplicate, Recorded, Release
 from fireflyassets_tests.contracts.ledgers import (
     ACME,
     MINUTE,

@@ -13,7 +13,7 @@ import pytest
 from fireflyassets.core.errors import OwnershipLost
 from fireflyassets.core.job import Hold
 from fireflyassets.core.status import ENDED, KEPT, Status
-from fireflyassets.ports.ledger import Claim, Ending, Release
+from fireflyassets.ports.entries import Claim, Ending, Release
 from fireflyassets_tests.contracts.ledgers import (
     ACME,
     CREDENTIAL,

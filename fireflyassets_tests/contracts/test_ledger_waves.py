@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 
 from fireflyassets.core.errors import OwnershipLost
-from fireflyassets.ports.ledger import Wave, WaveState
+from fireflyassets.ports.entries import Wave, WaveState
 from fireflyassets_tests.contracts.ledgers import MINUTE, NOON, RUN, WAVE, World, wave
 
 LEASE = NOON + MINUTE

@@ -6,7 +6,7 @@ from fireflyassets.adapters.clock import SystemClock
 from fireflyassets.core.failure import Family, Fault
 from fireflyassets.core.status import Status
 from fireflyassets.defs import names
-from fireflyassets.ports.ledger import WaveState
+from fireflyassets.ports.entries import WaveState
 from fireflyassets.ports.paid import NotAccepted
 from fireflyassets_tests.defs.location import (
     BASE_IMAGES,

@@ -14,7 +14,7 @@ from fireflyassets.core.failure import Family, Fault
 from fireflyassets.core.money import Cause
 from fireflyassets.core.status import Status
 from fireflyassets.limiter.virtual_time import run
-from fireflyassets.ports.ledger import AttemptState
+from fireflyassets.ports.entries import AttemptState
 from fireflyassets.ports.paid import EndedBadly, NotAccepted
 from fireflyassets.stages.dispatch import take_over
 from fireflyassets_tests.floor import Behaviour, Floor, Take, floor

@@ -16,7 +16,7 @@ from fireflyassets.fence.standing import (
     Undecidable,
     standing,
 )
-from fireflyassets.ports.ledger import Attempt, AttemptState
+from fireflyassets.ports.entries import Attempt, AttemptState
 
 NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
 FIRST = Attempt(

@@ -27,7 +27,7 @@ from fireflyassets.local.environment import DUMMY, REGION
 from fireflyassets.local.launching import Options, launched
 from fireflyassets.local.simulated import simulate
 from fireflyassets.local.stack import Stack
-from fireflyassets.ports.ledger import AttemptState
+from fireflyassets.ports.entries import AttemptState
 from fireflyassets.settings import Settings
 
 pytestmark = pytest.mark.stack

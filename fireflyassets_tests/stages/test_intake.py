@@ -15,7 +15,7 @@ from fireflyassets.core.campaign import ReviewMode
 from fireflyassets.core.errors import UnknownCampaign, UnusableConfiguration
 from fireflyassets.core.money import RateCard
 from fireflyassets.core.status import HumanReview, Status
-from fireflyassets.ports.ledger import Conflict, Duplicate, Recorded
+from fireflyassets.ports.entries import Conflict, Duplicate, Recorded
 from fireflyassets.stages.intake import Answer, Invalid, Withheld
 from fireflyassets_tests.adapters.project_folder import REPOSITORY
 from fireflyassets_tests.front_door import (

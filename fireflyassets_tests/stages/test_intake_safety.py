@@ -13,7 +13,7 @@ from fireflyassets.core import ids, manifest
 from fireflyassets.core.brief import Row
 from fireflyassets.core.errors import ServiceDown
 from fireflyassets.core.job import JobRow
-from fireflyassets.ports.ledger import Duplicate, Recorded, Recording
+from fireflyassets.ports.entries import Duplicate, Recorded, Recording
 from fireflyassets.stages.intake import Answer, Intake
 from fireflyassets_tests.front_door import (
     CAMPAIGN,

@@ -9,7 +9,7 @@ import pytest
 from fireflyassets.core import ids
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import HumanReview, Status
-from fireflyassets.ports.ledger import Recorded
+from fireflyassets.ports.entries import Recorded
 from fireflyassets.stages.notify import payload
 from fireflyassets_tests.front_door import ASPECTS, CAMPAIGN, CUSTOMER, NOON, asked, front_door
 

@@ -12,7 +12,7 @@ from fireflyassets.adapters.memory.queue import MemoryQueue
 from fireflyassets.core import ids
 from fireflyassets.core.errors import OwnershipLost
 from fireflyassets.core.job import JobRow
-from fireflyassets.ports.ledger import Recording
+from fireflyassets.ports.entries import Recording
 from fireflyassets.ports.queue import Message
 from fireflyassets.stages.intake import Intake
 from fireflyassets.stages.queue import Drained, drain

@@ -103,11 +103,10 @@ class Ims:
         now = self._clock.now()
         if self._unproven and self._unproven[0] == rejected and now < self._unproven[1] + _DISTRUST:
             return NoToken(Fault(Family.IMS, None, "token_rejected"), _DISTRUST)
-        if self._held is not None and self._held.stored.token == rejected:
-            self._held = None
         await asyncio.to_thread(self._store.drop, self._entry, rejected)
-        if self._held is not None:
+        if self._held is not None and self._held.stored.token != rejected:
             return self._held.stored.token
+        self._held = None
         token = await self._flown()
         if token == rejected:  # That flight had read the store before the drop.
             self._held = None
@@ -128,8 +127,11 @@ class Ims:
             await asyncio.gather(self._flight, return_exceptions=True)
 
     async def _flown(self) -> str | NoToken:
+        flight = self._flight
+        if flight is None or flight.done():  # It may be over and not yet have landed.
+            flight = self._take_off(renewing=None)
         # Shielded: a caller that gives up must not take the flight from the others.
-        return await asyncio.shield(self._flight or self._take_off(renewing=None))
+        return await asyncio.shield(flight)
 
     def _take_off(self, *, renewing: str | None) -> "asyncio.Task[str | NoToken]":
         flight = asyncio.get_running_loop().create_task(self._fly(renewing))
@@ -138,7 +140,8 @@ class Ims:
         return flight
 
     def _land(self, flight: "asyncio.Task[str | NoToken]") -> None:
-        self._flight = None
+        if self._flight is flight:
+            self._flight = None
         if not flight.cancelled() and (error := flight.exception()) is not None:
             LOGGER.warning("token of %s: %s", self.client_id, type(error).__name__)
 

@@ -15,7 +15,7 @@ from fireflyassets.adapters.ledger_rules import is_claimable
 from fireflyassets.adapters.outbox import StatusEvent
 from fireflyassets.core.job import Hold, JobRow
 from fireflyassets.core.status import HumanReview, Status
-from fireflyassets.ports.ledger import Wave, WaveState
+from fireflyassets.ports.entries import Wave, WaveState
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef

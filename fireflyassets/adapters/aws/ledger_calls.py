@@ -16,7 +16,7 @@ from fireflyassets.adapters.aws.expressions import Change, Condition, check, put
 from fireflyassets.adapters.aws.ledger_base import LedgerBase
 from fireflyassets.adapters.aws.ledger_turns import lost, owned
 from fireflyassets.core.job import StepResult
-from fireflyassets.ports.ledger import Attempt, AttemptState, Claim, History, Operation
+from fireflyassets.ports.entries import Attempt, AttemptState, Claim, History, Operation
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef

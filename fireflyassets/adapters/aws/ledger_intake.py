@@ -19,7 +19,7 @@ from fireflyassets.adapters.aws.tables import CAMPAIGN, QUEUE
 from fireflyassets.adapters.ledger_rules import check_new
 from fireflyassets.adapters.outbox import status_event
 from fireflyassets.core.job import JobRow
-from fireflyassets.ports.ledger import Conflict, Duplicate, Recorded, Recording
+from fireflyassets.ports.entries import Conflict, Duplicate, Recorded, Recording
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef

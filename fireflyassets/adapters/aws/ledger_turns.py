@@ -19,7 +19,7 @@ from fireflyassets.adapters.outbox import StatusEvent, status_event
 from fireflyassets.core.errors import OwnershipLost
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import Status
-from fireflyassets.ports.ledger import Claim, Ending, Release
+from fireflyassets.ports.entries import Claim, Ending, Release
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef

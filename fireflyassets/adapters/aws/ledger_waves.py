@@ -16,7 +16,7 @@ from fireflyassets.adapters.aws.ledger_base import LedgerBase
 from fireflyassets.adapters.aws.tables import OPEN_WAVES
 from fireflyassets.adapters.ledger_rules import BEFORE_RUN, STARTABLE, check_forming
 from fireflyassets.core.errors import OwnershipLost
-from fireflyassets.ports.ledger import Wave, WaveState
+from fireflyassets.ports.entries import Wave, WaveState
 
 _EXISTS = Condition("attribute_exists(#waveId)")
 

@@ -11,7 +11,7 @@ from fireflyassets.adapters.aws.attributes import Item, Reader
 from fireflyassets.core.failure import Family
 from fireflyassets.core.job import Picture, StepResult
 from fireflyassets.core.money import Cause
-from fireflyassets.ports.ledger import Attempt, AttemptState, Operation
+from fireflyassets.ports.entries import Attempt, AttemptState, Operation
 
 STEP: Final = "step#"
 ATTEMPT: Final = "attempt#"

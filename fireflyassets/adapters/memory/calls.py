@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from fireflyassets.core.job import StepResult
-from fireflyassets.ports.ledger import Attempt, History, Operation
+from fireflyassets.ports.entries import Attempt, History, Operation
 
 
 class MemoryCalls:

@@ -22,7 +22,7 @@ from fireflyassets.adapters.outbox import StatusEvent, status_event
 from fireflyassets.core.errors import OwnershipLost
 from fireflyassets.core.job import JobRow, StepResult
 from fireflyassets.core.status import Status
-from fireflyassets.ports.ledger import (
+from fireflyassets.ports.entries import (
     Attempt,
     AttemptState,
     Claim,
@@ -30,7 +30,6 @@ from fireflyassets.ports.ledger import (
     Duplicate,
     Ending,
     History,
-    JobLedger,
     Operation,
     Recorded,
     Recording,
@@ -38,6 +37,7 @@ from fireflyassets.ports.ledger import (
     Wave,
     WaveState,
 )
+from fireflyassets.ports.ledger import JobLedger
 
 
 class MemoryLedger(JobLedger):

@@ -9,7 +9,7 @@ from datetime import datetime
 from fireflyassets.adapters.ledger_rules import FAULTS
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import Status
-from fireflyassets.ports.ledger import Claim, Ending, Release
+from fireflyassets.ports.entries import Claim, Ending, Release
 
 
 def is_owned(row: JobRow, claim: Claim) -> bool:

@@ -49,6 +49,7 @@ def test_foreign_link_is_still_paid_for() -> None:
         httpx.Response(503),
         page(500),
         page(503),
+        httpx.Response(503, json=OWN, headers={"Content-Type": "text/html"}),
         page(502),
         httpx.Response(302, headers={"Location": "https://firefly-api.adobe.io/elsewhere"}),
         httpx.Response(304),

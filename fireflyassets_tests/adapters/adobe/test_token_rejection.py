@@ -1,13 +1,16 @@
 """Tokens that a service refused: replaced once, for all who heard it."""
 
 import asyncio
+import threading
+from datetime import timedelta
+
+import pytest
 
 from fireflyassets.adapters.adobe.mint import NoToken
 from fireflyassets.adapters.memory.tokens import MemoryTokens
-from fireflyassets_tests.adapters.adobe.bench import (
-    FakeClock,
-)
-from fireflyassets_tests.adapters.adobe.token_bench import TokenService, ims
+from fireflyassets.ports.tokens import StoredToken
+from fireflyassets_tests.adapters.adobe.bench import FakeClock
+from fireflyassets_tests.adapters.adobe.token_bench import ENTRY, TokenService, ims
 
 
 def test_rejected_token_is_replaced_once_for_all() -> None:
@@ -53,3 +56,46 @@ def test_token_revoked_after_use_is_replaced_again() -> None:
         return await tokens.replacement(second)
 
     assert asyncio.run(revoked_twice()) == "TOK-3"
+
+
+class LateStore(MemoryTokens):
+    """A store whose answer to a read travels until it is let through."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        super().__init__(clock)
+        self.reading = threading.Event()
+        self.through = threading.Event()
+        self.dropped = threading.Event()
+
+    def drop(self, entry: str, token: str) -> None:
+        """Forget, and say so."""
+        super().drop(entry, token)
+        self.dropped.set()
+
+    def read(self, entry: str) -> StoredToken | None:
+        """Read now, answer later."""
+        stored = super().read(entry)
+        self.reading.set()
+        assert self.through.wait(10)
+        return stored
+
+
+@pytest.mark.parametrize("joined", [True, False])
+def test_flight_that_read_before_the_drop_is_flown_again(*, joined: bool) -> None:
+    """A flight that brings back the very token that was rejected meanwhile does not serve."""
+    service, clock = TokenService(), FakeClock()
+    store = LateStore(clock)
+    store.write(ENTRY, StoredToken("OLD", clock.now() + timedelta(hours=1)))
+    tokens = ims(service, store, clock)
+
+    async def race() -> list[str | NoToken]:
+        other = asyncio.ensure_future(tokens.token())
+        assert await asyncio.to_thread(store.reading.wait, 10)
+        rejecting = asyncio.ensure_future(tokens.replacement("OLD"))
+        if joined:
+            assert await asyncio.to_thread(store.dropped.wait, 10)
+            await asyncio.to_thread(int)  # By now the drop's answer is back as well.
+        store.through.set()
+        return [await other, await rejecting, await tokens.token()]
+
+    assert asyncio.run(race()) == ["OLD", "TOK-1", "TOK-1"]

@@ -91,6 +91,17 @@ def test_refused_tokens_are_not_minted_in_a_storm() -> None:
     assert bench.run(many, adobe, clock=clock) == [2, 3]
 
 
+def test_token_revoked_again_is_replaced_again() -> None:
+    """A replacement that worked once is an ordinary token: its own end is mended as well."""
+    adobe = ScriptedAdobe(answering(EXPIRED, RUNNING, EXPIRED, RUNNING))
+
+    async def twice(clients: bench.AdobeClients) -> list[object]:
+        return [await clients.images.poll(STATUS_URL) for _ in range(2)]
+
+    assert bench.run(twice, adobe) == [Working(), Working()]
+    assert adobe.mints == 3
+
+
 def test_refused_submit_is_not_repeated_here_but_finds_a_new_token() -> None:
     """Each send of a paid call has a row of its own: the 401 goes back, the next send succeeds."""
     adobe = ScriptedAdobe(answering(EXPIRED, bench.accepted()))

@@ -16,7 +16,7 @@ from fireflyassets.adapters.aws import attributes, codec, work_codec
 from fireflyassets.adapters.outbox import StatusEvent
 from fireflyassets.core.job import Hold, JobRow, Picture, StepResult
 from fireflyassets.core.status import ENDED, Status
-from fireflyassets.ports.ledger import Attempt, Operation, Wave, WaveState
+from fireflyassets.ports.entries import Attempt, Operation, Wave, WaveState
 from fireflyassets_tests.contracts.ledgers import MINUTE, NOON, job, wave
 
 UNHURRIED = settings(

@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError
 
 from fireflyassets.core.errors import OwnershipLost
 from fireflyassets.core.status import Status
-from fireflyassets.ports.ledger import Claim, Duplicate, Recorded, Release
+from fireflyassets.ports.entries import Claim, Duplicate, Recorded, Release
 from fireflyassets_tests.adapters.aws.conftest import WiredLedger
 from fireflyassets_tests.contracts.ledgers import (
     ACME,

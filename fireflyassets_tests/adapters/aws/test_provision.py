@@ -14,7 +14,7 @@ from fireflyassets.adapters.aws.provision import provision, provision_bucket
 from fireflyassets.adapters.aws.queue import find_queues
 from fireflyassets.core.job import Hold
 from fireflyassets.core.status import KEPT, Status
-from fireflyassets.ports.ledger import Release
+from fireflyassets.ports.entries import Release
 from fireflyassets_tests.adapters.aws.conftest import WiredLedger
 from fireflyassets_tests.contracts.ledgers import ACME, NOON, WAVE, ending, scan, wave
 from fireflyassets_tests.contracts.stores import unique
