@@ -10,7 +10,7 @@ import itertools
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from functools import cache
 from typing import ParamSpec, TypeVar
@@ -250,6 +250,12 @@ class Floor:
         ]
         answers = self.intake.accept(rows, customer=CUSTOMER, campaign=CAMPAIGN)
         return [answer.row.job_id for answer in answers]  # pyright: ignore[reportAttributeAccessIssue]
+
+    def use_objects(self, objects: MemoryObjects) -> None:
+        """Put another object store behind everything."""
+        self.objects = self.documents.objects = objects
+        self.shop = replace(self.shop, objects=objects)
+        self.intake = replace(self.intake, objects=objects)
 
     def begin(self, job_ids: Sequence[str]) -> Begun:
         """Form and start waves of the jobs."""

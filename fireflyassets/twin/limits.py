@@ -43,7 +43,7 @@ class SlidingWindow:
         """Return the time until enough old calls have left the window."""
         while self.times and self.times[0] <= now - self.span:
             self.times.popleft()
-        excess = len(self.times) - 1 - scaled(self.limit, factor)
+        excess = len(self.times) - scaled(self.limit, factor)
         if excess < 0:
             return timedelta(0)
         return self.times[excess] + self.span - now

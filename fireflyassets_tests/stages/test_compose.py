@@ -1,0 +1,86 @@
+"""Compose: the template's layers filled, one file for each aspect, checked before it counts."""
+
+from fireflyassets.core.failure import Family, Fault
+from fireflyassets.core.status import Status
+from fireflyassets.limiter.virtual_time import run
+from fireflyassets.ports.paid import EndedBadly
+from fireflyassets.wave.reports import Turn
+from fireflyassets_tests.floor import ASPECTS, Take, floor
+
+
+def test_each_aspect_is_a_step_of_its_own() -> None:
+    """Three aspects, three results of the asked sizes, each with the job's copy in it."""
+
+    async def scenario() -> None:
+        here = floor()
+        (job,) = here.order(1)
+        await here.work([job])
+        steps = here.ledger.history(job).steps
+        made = {step: one.picture for (step, _), one in steps.items() if step != "art"}
+        assert set(made) == {f"layout.{aspect}" for aspect in ASPECTS}
+        assert {f"{one.width}x{one.height}" for one in made.values()} == set(ASPECTS)
+        assert here.documents.texts == [{"Headline": "Spring 0"}] * 3
+
+    run(scenario)
+
+
+def test_results_outlive_the_temporary_key() -> None:
+    """What the service wrote expires after a day; the checked file lies elsewhere."""
+
+    async def scenario() -> None:
+        here = floor()
+        (job,) = here.order(1)
+        await here.work([job])
+        steps = here.ledger.history(job).steps
+        assert all(not one.picture.key.startswith("_tmp/") for one in steps.values())
+        assert all(here.objects.exists(one.picture.key) for one in steps.values())
+
+    run(scenario)
+
+
+def test_each_send_writes_to_a_key_of_its_own() -> None:
+    """A retry never overwrites what an earlier send may still be writing."""
+
+    async def scenario() -> None:
+        here = floor()
+        (job,) = here.order(1)
+        failed = EndedBadly(Fault(Family.PHOTOSHOP, None, "500600"))
+        here.documents.vendor.script.append(Take(ending=failed, writes=False))
+        await here.work([job])
+        keys = [one.output_key for one in here.ledger.history(job).attempts if one.output_key]
+        assert len(keys) == 4
+        assert len(set(keys)) == 4
+
+    run(scenario)
+
+
+def test_a_success_that_wrote_nothing_is_no_success() -> None:
+    """Done, and no file under the key: the job ends for a person to see, unpublished."""
+
+    async def scenario() -> None:
+        here = floor()
+        (job,) = here.order(1)
+        here.documents.vendor.script.append(Take(writes=False))
+        ended = await here.work([job])
+        assert ended[job].turn is Turn.FAILED
+        assert "wrote nothing" in (ended[job].reason or "")
+        assert here.row(job).status is Status.REVIEW
+        assert here.row(job).outputs == ()
+
+    run(scenario)
+
+
+def test_one_bad_aspect_waits_for_the_others() -> None:
+    """A refused aspect ends the job only when nothing paid of it is in flight any more."""
+
+    async def scenario() -> None:
+        here = floor()
+        (job,) = here.order(1)
+        refused = EndedBadly(Fault(Family.PHOTOSHOP, None, "400401"))
+        here.documents.vendor.script.extend([Take(ending=refused), Take(seconds=30.0)])
+        ended = await here.work([job])
+        steps = here.ledger.history(job).steps
+        assert ended[job].turn is Turn.FAILED
+        assert len([step for step, _ in steps if step.startswith("layout.")]) == 2
+
+    run(scenario)

@@ -1,0 +1,100 @@
+"""Generate: one picture from the prompt, kept untouched, or a clear reason why not."""
+
+from fireflyassets.core.failure import Family, Fault
+from fireflyassets.core.status import Status
+from fireflyassets.limiter.virtual_time import run
+from fireflyassets.ports.paid import Done, Fetched, FetchFailed
+from fireflyassets.stages.generate import SEEDS, seed_for
+from fireflyassets.wave.reports import Turn
+from fireflyassets_tests.floor import FakeImages, Take, floor, jpeg
+
+
+def test_the_original_is_kept_with_its_hash() -> None:
+    """The bytes that Firefly made lie in our bucket, and the result names model, seed and hash."""
+
+    async def scenario() -> None:
+        here = floor()
+        (job,) = here.order(1)
+        await here.work([job])
+        made = here.ledger.history(job).steps["art", 1]
+        assert here.objects.get(made.picture.key) == jpeg(20, 20)
+        assert made.picture.key.startswith("originals/acme/spring-launch/")
+        assert made.model == "image3"
+        assert made.seed == seed_for(job, "art", 1)
+
+    run(scenario)
+
+
+def test_seeds_are_stable_and_differ() -> None:
+    """Every send of a step asks for the same picture; a regenerate asks for another."""
+    seeds = {seed_for(f"job-{n}", "art", generation) for n in range(50) for generation in (1, 2)}
+    assert len(seeds) == 100
+    assert all(0 <= seed < SEEDS for seed in seeds)
+    assert seed_for("job-1", "art", 1) == seed_for("job-1", "art", 1)
+
+
+class Expiring(FakeImages):
+    """A Firefly whose result URL has expired at the first download."""
+
+    downloads = 0
+
+    async def fetch(self, url: str) -> Fetched | FetchFailed:
+        self.downloads += 1
+        if self.downloads == 1:
+            return FetchFailed(Fault(Family.FIREFLY, 403, "expired_url"))
+        return await super().fetch(url)
+
+
+def test_an_expired_url_is_read_anew_not_made_anew() -> None:
+    """A dead result URL is asked for again from the status call; nothing is paid twice."""
+
+    async def scenario() -> None:
+        here = floor()
+        here.images = Expiring(here.clock)
+        (job,) = here.order(1)
+        ended = await here.work([job])
+        assert ended[job].turn is Turn.SUCCEEDED
+        assert here.images.vendor.sent == 1
+
+    run(scenario)
+
+
+def test_a_success_without_outputs_is_no_success() -> None:
+    """Done with an empty list: the job ends for a person to see, and nothing is delivered."""
+
+    async def scenario() -> None:
+        here = floor()
+        (job,) = here.order(1)
+        here.images.vendor.script.append(Take(ending=Done(())))
+        ended = await here.work([job])
+        assert ended[job].turn is Turn.FAILED
+        assert here.row(job).status is Status.REVIEW
+        assert here.images.vendor.sent == 1
+
+    run(scenario)
+
+
+class Wrong(FakeImages):
+    """A Firefly that answers with other bytes."""
+
+    content = b""
+
+    async def fetch(self, url: str) -> Fetched | FetchFailed:
+        return Fetched(self.content, "image/jpeg")
+
+
+def test_a_picture_of_another_size_or_none_is_refused() -> None:
+    """Bytes decide: an empty, a broken and a wrongly sized file are all told apart from good."""
+
+    async def scenario(content: bytes, said: str) -> None:
+        here = floor()
+        here.images = Wrong(here.clock)
+        here.images.content = content
+        (job,) = here.order(1)
+        ended = await here.work([job])
+        assert ended[job].turn is Turn.FAILED
+        assert said in (ended[job].reason or "")
+
+    run(lambda: scenario(b"", "unusable"))
+    run(lambda: scenario(jpeg(20, 20)[:-40], "does not decode"))
+    run(lambda: scenario(jpeg(10, 20), "10x20"))
