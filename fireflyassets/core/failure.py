@@ -5,6 +5,7 @@ read. Does not: parsing of vendor bodies (``adapters/adobe/faults.py``), waiting
 Unknown means hold: nobody guesses with a customer's money.
 """
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -206,10 +207,18 @@ def classify(fault: Fault) -> FailureClass:
         return FailureClass.TRANSIENT
     if fault.code in _BY_CODE:
         return _BY_CODE[fault.code]
-    if fault.status in {400, 404, 410, 422} and any(
-        name in fault.field.lower() for name in _REFERENCE_FIELDS
-    ):
+    status = _status(fault)
+    names_reference = any(name in fault.field.lower() for name in _REFERENCE_FIELDS)
+    if names_reference and status in {None, 400, 404, 410, 422}:
         return FailureClass.STALE_REFERENCE
-    if fault.status is not None and 500 <= fault.status <= 599:  # noqa: PLR2004 - the HTTP range.
+    if status is not None and 500 <= status <= 599:  # noqa: PLR2004 - the HTTP range.
         return FailureClass.TRANSIENT
-    return _BY_STATUS.get(fault.status or 0, FailureClass.UNKNOWN)
+    return _BY_STATUS.get(status or 0, FailureClass.UNKNOWN)
+
+
+def _status(fault: Fault) -> int | None:
+    """Return the HTTP status, or the one a job's own code begins with (``404…``, ``500600``)."""
+    if fault.status not in {None, 200}:
+        return fault.status
+    own = re.fullmatch(r"([45][0-9]{2})[0-9]{2,4}", fault.code)
+    return int(own[1]) if own else None

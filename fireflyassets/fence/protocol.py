@@ -34,6 +34,7 @@ ERRORS_BEFORE_PARK: Final = 3
 ERROR_PARK: Final = timedelta(minutes=10)
 THROTTLE_PARK: Final = timedelta(minutes=2)
 RETRY_WAIT: Final = timedelta(seconds=2)
+LONGEST_WAIT: Final = timedelta(seconds=60)
 
 
 @dataclass(slots=True)
@@ -186,14 +187,16 @@ class Fence:
         self, call: PaidCall, attempt: Attempt, answer: NotAccepted, turn: _Turn
     ) -> Attempt:
         failure = classify(answer.fault)
-        throttled = failure is FailureClass.THROTTLED
+        # Without a token nothing went to the service itself: no try of it, no pause for it.
+        tokenless = answer.fault.family is Family.IMS and failure is not FailureClass.AUTH
+        throttled = failure is FailureClass.THROTTLED and not tokenless
         # The client dropped the refused token: one more send tells whether that was all.
         stale_token = failure is FailureClass.AUTH and not turn.refreshed
         closed = await self.collector.close(
             attempt,
             AttemptState.REFUSED,
             answer.fault,
-            counts=not (throttled or stale_token),
+            counts=not (throttled or stale_token or tokenless),
         )
         if answer.possible_cost:
             await self.collector.book(call, attempt, Cause.POSSIBLE_COST)
@@ -202,9 +205,10 @@ class Fence:
             await self.tickets[call.service.family].refused(answer.retry_after)
         elif stale_token:
             turn.refreshed = True
-        elif ACTIONS[failure] is Action.RETRY:
+        elif tokenless or ACTIONS[failure] is Action.RETRY:
             turn.outages += 1
-            await self.clock.sleep(RETRY_WAIT * (1 + self.jitter()))
+            wait = answer.retry_after or RETRY_WAIT * (1 + self.jitter())
+            await self.clock.sleep(min(wait, LONGEST_WAIT))
         else:
             raise errors.StepRefused(call.step, answer.fault, failure=failure)
         return closed

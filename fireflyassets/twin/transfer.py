@@ -67,7 +67,7 @@ class Transfer:
         await self._send(request)
 
     def _extensions(self, target: Target) -> dict[str, object]:
-        return {"timeout": _TIMEOUT.as_dict()}
+        return {"target": target.raw, "timeout": _TIMEOUT.as_dict()}
 
     async def _send(self, request: httpx.Request) -> httpx.Response:
         try:

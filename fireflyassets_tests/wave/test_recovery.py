@@ -246,3 +246,43 @@ def test_a_stopped_wave_gives_its_jobs_back_uncounted() -> None:
         books_agree(here)
 
     run(scenario)
+
+
+def test_an_outage_parks_before_the_tries_are_spent() -> None:
+    """Three sends that meet the service's own 5xx park the job, and booked them as possible."""
+
+    async def scenario() -> None:
+        here = floor()
+        (job,) = here.order(1)
+        down = NotAccepted(Fault(Family.FIREFLY, 503, "model_not_loaded"), possible_cost=True)
+        here.images.vendor.script.extend([down] * 3)
+
+        ended = await here.work([job])
+
+        assert ended[job].turn is Turn.PARKED
+        assert here.images.vendor.sent == 3
+        causes = [row.cause for row in here.ledger.history(job).operations]
+        assert causes == [Cause.POSSIBLE_COST] * 3
+
+    run(scenario)
+
+
+def test_a_token_outage_costs_no_try() -> None:
+    """While no token can be had nothing is sent to Firefly: the job parks with its tries left."""
+
+    async def scenario() -> None:
+        here = floor()
+        (job,) = here.order(1)
+        no_token = NotAccepted(Fault(Family.IMS, 429, "rate_limited"), timedelta(seconds=5))
+        here.images.vendor.script.extend([no_token] * 3)
+
+        ended = await here.work([job])
+        assert ended[job].turn is Turn.PARKED
+        attempts = here.ledger.history(job).attempts
+        assert [one.counts for one in attempts] == [False] * 3
+        await here.clock.sleep(timedelta(minutes=11))
+        ended = await here.work([job])
+
+        assert ended[job].turn is Turn.SUCCEEDED
+
+    run(scenario)

@@ -89,12 +89,7 @@ def adobe_clients(
         clock=clock,
         correlation=lambda: str(uuid4()),
     )
-    results = ResultStore(
-        exchange=Exchange(open_client(seam.transports.storage), most_bytes=_MOST_RESULT),
-        hosts=seam.hosts,
-        clock=clock,
-        within=_DOWNLOAD,
-    )
+    results = _results(seam)
     parts = ServiceParts(wire, results, settings.submit_timeout)
     return AdobeClients(
         images=FireflyImages(parts, base_url=settings.firefly_url),
@@ -110,6 +105,11 @@ class _Seam:
     hosts: AllowedHosts
     clock: Clock
     transports: Transports
+
+
+def _results(seam: _Seam) -> ResultStore:
+    exchange = Exchange(open_client(seam.transports.storage), most_bytes=_MOST_RESULT)
+    return ResultStore(exchange=exchange, hosts=seam.hosts, clock=seam.clock, within=_DOWNLOAD)
 
 
 def _tokens(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fireflyassets.adapters.aws import clients
@@ -53,6 +53,7 @@ def wired_queue(ministack: str) -> Iterator[WiredQueue]:
 
 @settings(deadline=None, database=None, max_examples=60)
 @given(st.lists(SIZES, max_size=25))
+@example([1] * 25)
 def test_batches_lose_nothing_and_break_no_limit(sizes: list[int]) -> None:
     """All bodies come in order; no batch is over its limits, and none could take one more."""
     bodies = ["é" * (size // 2) + "x" * (size % 2) for size in sizes]
