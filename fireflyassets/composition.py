@@ -51,7 +51,7 @@ class Factory:
 def build(settings: Settings) -> Factory:
     """Wire the ports for AWS, or for whatever ``AWS_ENDPOINT_URL`` points to."""
     clock = SystemClock()
-    dynamodb = clients.dynamodb()
+    dynamodb = clients.dynamodb(settings.region)
     tables = Tables(settings.table_prefix)
     secret_store = EnvironmentSecrets(os.environ)  # noqa: TID251 - the composition root.
     tokens = DynamoTokenStore(dynamodb, prefix=settings.table_prefix, clock=clock)
@@ -59,8 +59,8 @@ def build(settings: Settings) -> Factory:
         settings=settings,
         clock=clock,
         ledger=DynamoLedger(dynamodb, prefix=settings.table_prefix),
-        objects=S3ObjectStore(clients.s3(), bucket=settings.bucket),
-        queue=SqsQueue(clients.sqs(), queue=settings.queue),
+        objects=S3ObjectStore(clients.s3(settings.region), bucket=settings.bucket),
+        queue=SqsQueue(clients.sqs(settings.region), queue=settings.queue),
         catalogue=FileCatalogue(settings.project),
         limiter=DynamoLimiter(dynamodb, table=tables.tickets, now=clock.now),
         pictures=PillowPictures(),

@@ -5,9 +5,10 @@ Belongs here: what the tests of intake, queue and API share. Does not: scripts o
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from decimal import Decimal
 
+from fireflyassets.adapters.memory.clock import FakeClock
 from fireflyassets.adapters.memory.ledger import MemoryLedger
 from fireflyassets.adapters.memory.objects import MemoryObjects
 from fireflyassets.adapters.memory.queue import MemoryQueue
@@ -18,32 +19,12 @@ from fireflyassets.core.money import RateCard
 from fireflyassets.core.recipe import ComposeStep, GenerateStep, Model, Recipe
 from fireflyassets.core.request import RawRequest
 from fireflyassets.ports.catalogue import Catalogue, Credential, Quarantined
-from fireflyassets.ports.clock import Clock
 from fireflyassets.stages.intake import Intake
 
 NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
 CUSTOMER = "acme"
 CAMPAIGN = "spring-launch"
 ASPECTS = ("1920x1080", "1080x1920", "1080x1080")
-
-
-class FakeClock(Clock):
-    """A clock that stands still, and jumps when told or when somebody sleeps."""
-
-    def __init__(self, at: datetime = NOON) -> None:
-        self._at = at
-
-    def now(self) -> datetime:
-        """Return the time it stands at."""
-        return self._at
-
-    async def sleep(self, duration: timedelta) -> None:
-        """Jump instead of waiting."""
-        self.jump(duration)
-
-    def jump(self, duration: timedelta) -> None:
-        """Move on."""
-        self._at += max(duration, timedelta(0))
 
 
 def config(**changes: object) -> CampaignConfig:
@@ -128,7 +109,7 @@ class FrontDoor:
 
 def front_door(catalogue: Catalogue | None = None) -> FrontDoor:
     """Return a door with everything empty behind it."""
-    clock = FakeClock()
+    clock = FakeClock(NOON)
     ledger, objects, queue = MemoryLedger(), MemoryObjects(), MemoryQueue(clock)
     known = catalogue or FixedCatalogue(config(), config(customer="bolt"))
     return FrontDoor(clock, ledger, objects, queue, Intake(ledger, objects, queue, known, clock))

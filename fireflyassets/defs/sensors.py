@@ -11,7 +11,7 @@ from typing import Final
 
 import dagster as dg
 
-from fireflyassets.core import ids
+from fireflyassets.core import errors, ids
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.defs import names, resources
 from fireflyassets.ports.entries import Claim, Wave
@@ -120,11 +120,14 @@ class Dispatcher:
     def _launch(self, wave: Wave, now: datetime) -> dg.RunRequest | None:
         """Put exactly the wave's keys last, as one slice, and ask for a run on that slice."""
         keys = self._keys(wave)
-        if set(keys) != set(wave.jobs):
-            shrink(self.shop.ledger, wave, keys, now=now)
-        if not keys:
-            return None
-        launch = self.shop.ledger.launched(wave.wave_id)
+        try:
+            if set(keys) != set(wave.jobs):
+                shrink(self.shop.ledger, wave, keys, now=now)
+            if not keys:
+                return None
+            launch = self.shop.ledger.launched(wave.wave_id)
+        except errors.OwnershipLost:
+            return None  # It runs or has ended meanwhile: whoever did that has its jobs.
         return dg.RunRequest(
             run_key=f"{wave.wave_id}#{launch}",
             asset_selection=names.wave_assets(wave.customer, wave.campaign),

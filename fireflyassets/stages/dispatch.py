@@ -85,16 +85,25 @@ def form(
     )
     ledger.form(wave)
     winners = [row.job_id for row in batch.rows if claiming(row.job_id) is not None]
-    ledger.formed(wave_id, winners)
+    try:
+        ledger.formed(wave_id, winners)
+    except errors.OwnershipLost:
+        # A sweep took this dispatcher for dead and ended the wave; no sweep looks at it again.
+        _give_back(ledger, wave, winners, "its wave was ended while it was formed", now=now)
+        return None
     if not winners:
         return None
     return replace(wave, state=WaveState.FORMED, jobs=tuple(winners))
 
 
 def shrink(ledger: JobLedger, wave: Wave, kept: Sequence[str], *, now: datetime) -> None:
-    """Give back the jobs of a formed wave that are not *kept*."""
-    _give_back(ledger, wave, set(wave.jobs) - set(kept), "its partition was not added", now=now)
+    """Give back the jobs of a formed wave that are not *kept*.
+
+    Raises:
+        OwnershipLost: A run has started the wave, or it has ended; nothing was given back.
+    """
     ledger.formed(wave.wave_id, kept)
+    _give_back(ledger, wave, set(wave.jobs) - set(kept), "its partition was not added", now=now)
 
 
 @dataclass(frozen=True, slots=True)

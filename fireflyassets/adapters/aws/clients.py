@@ -34,16 +34,19 @@ S3_CONFIG: Final = CONFIG.merge(
 )
 
 
-def dynamodb() -> "DynamoDBClient":
-    """Make a DynamoDB client."""
-    return cast("DynamoDBClient", get_session().create_client("dynamodb", config=CONFIG))
+def dynamodb(region: str | None = None) -> "DynamoDBClient":
+    """Make a DynamoDB client; without a *region* botocore finds its own."""
+    made = get_session().create_client("dynamodb", region_name=region, config=CONFIG)
+    return cast("DynamoDBClient", made)
 
 
-def s3() -> "S3Client":
-    """Make an S3 client."""
-    return cast("S3Client", get_session().create_client("s3", config=S3_CONFIG))
+def s3(region: str | None = None) -> "S3Client":
+    """Make an S3 client; without a *region* botocore finds its own."""
+    made = get_session().create_client("s3", region_name=region, config=S3_CONFIG)
+    return cast("S3Client", made)
 
 
-def sqs() -> "SQSClient":
-    """Make an SQS client."""
-    return cast("SQSClient", get_session().create_client("sqs", config=CONFIG))
+def sqs(region: str | None = None) -> "SQSClient":
+    """Make an SQS client; without a *region* botocore finds its own."""
+    made = get_session().create_client("sqs", region_name=region, config=CONFIG)
+    return cast("SQSClient", made)
