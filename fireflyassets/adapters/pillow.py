@@ -36,11 +36,11 @@ class PillowPictures(PictureReader):
             return Unreadable(f"it does not decode ({type(error).__name__})")
 
     def thumbnail(self, content: bytes, *, width: int) -> bytes:
-        """Return *content* as WebP of at most *width* pixels."""
+        """Return *content* as WebP within a 4:3 box of *width* pixels."""
         with Image.open(io.BytesIO(content), formats=list(_MEDIA_TYPES)) as picture:
             picture.draft("RGB", (width, width))
             small = picture.convert("RGB")
-            small.thumbnail((width, width * 4))
+            small.thumbnail((width, width * 3 // 4))
             target = io.BytesIO()
             small.save(target, "WEBP", quality=80)
             return target.getvalue()

@@ -29,4 +29,4 @@ class PictureReader(ABC):
 
     @abstractmethod
     def thumbnail(self, content: bytes, *, width: int) -> bytes:
-        """Return *content* as WebP of at most *width* pixels."""
+        """Return *content* as WebP within a 4:3 box of *width* pixels."""
