@@ -4,6 +4,7 @@ Outside a submit every job finishes. Inside one the job stands held as an unknow
 rest finish. The vendor's own list shows no second payment either way.
 """
 
+import io
 import os
 import signal
 import time
@@ -18,6 +19,7 @@ import httpx
 import psutil
 import pytest
 from botocore.session import get_session
+from PIL import Image
 
 from fireflyassets.adapters.aws.ledger import DynamoLedger
 from fireflyassets.core.status import Status
@@ -29,6 +31,7 @@ from fireflyassets.local.simulated import simulate
 from fireflyassets.local.stack import Stack
 from fireflyassets.ports.entries import AttemptState
 from fireflyassets.settings import Settings
+from fireflyassets_tests import readback
 
 pytestmark = pytest.mark.stack
 
@@ -180,6 +183,7 @@ def test_killed_workers_pay_nothing_twice(tmp_path: Path) -> None:
         assert left[here.marked()].held
         assert "outcome of a paid call is unknown" in (left[here.marked()].reason or "")
         assert_paid_once(here, inside)
+        assert_copy_is_readable(here, jobs)
 
 
 def assert_paid_once(here: Shop, inside: set[str]) -> None:
@@ -197,3 +201,22 @@ def assert_paid_once(here: Shop, inside: set[str]) -> None:
     assert len(unexplained) <= len(inside)
     composites = sum(call["endpoint"] == "composite" for call in billed)
     assert composites <= 3 * 24
+
+
+def assert_copy_is_readable(here: Shop, jobs: dict[str, Job]) -> None:
+    """Read the headline back from the delivered files, one job of each locale, all aspects."""
+    folder = PROJECT / "campaigns" / sample.CUSTOMER / sample.CAMPAIGN
+    by_locale = {
+        request.locale: (job_id, request)
+        for job_id, request in here.brief.job_ids().items()
+        if jobs[job_id].status is Status.SUCCEEDED
+    }
+    assert len(by_locale) == 3
+    for job_id, request in by_locale.values():
+        for aspect in request.aspects:
+            document = (folder / f"{aspect}.psd").read_bytes()
+            picture = Image.open(io.BytesIO(here.customer.output(job_id, aspect))).convert("RGB")
+            area = readback.area_of(document, "Headline")
+            assert f"{picture.width}x{picture.height}" == aspect
+            assert readback.read(picture, area, request.headline).matches
+            assert not readback.read(picture, area, "Other words stand here").matches
