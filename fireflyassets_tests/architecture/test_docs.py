@@ -28,6 +28,7 @@ from fireflyassets_tests.architecture.documents import (
     Page,
     files,
     generated,
+    modules,
     words_of_the_code,
 )
 
@@ -178,14 +179,14 @@ def test_every_address_is_there(page: Page) -> None:
     routes = [*intake_routes.router.routes, *result_routes.router.routes]
     templates = {getattr(route, "path", "") for route in routes}
     patterns = [re.compile(re.sub(r"\{\w+\}", "[^/]+", template)) for template in templates]
-    twin = (PACKAGE / "twin" / "control.py").read_text(encoding="utf-8")
+    twin = "".join(path.read_text(encoding="utf-8") for path in modules(PACKAGE / "twin"))
 
     called = {path for line in page.code for path in re.findall(r"\$API(/[^\"?\s]*)", line)}
     named = {span for span in page.spans if re.fullmatch(r"/[\w/{}:.-]+", span)}
     unknown = [
         path
         for path in called | (named - templates)
-        if not any(pattern.fullmatch(path) for pattern in patterns) and f'"{path}"' not in twin
+        if not any(pattern.fullmatch(path) for pattern in patterns) and path not in twin
     ]
     assert [path for path in unknown if path != "/openapi.json"] == []
 
@@ -195,6 +196,7 @@ def test_every_name_is_in_the_code(page: Page) -> None:
     """A class, function, state, table or attribute that the docs name is in the package."""
     known = words_of_the_code() | {path.stem for path in files()}
     packages = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    packages += "".join(path.read_text(encoding="utf-8") for path in modules(PACKAGE / "twin"))
     named = {span for span in page.spans if _NAME.fullmatch(span) and not _is_path(span)}
 
     assert [
