@@ -1,5 +1,5 @@
 # Every target makes the environment it needs from the committed lock; nothing is installed by hand.
-# `make help` lists them.
+# `make help` lists them; `make up ARGS="--port dagster=3000"` hands options on.
 
 SHELL := /bin/sh
 BIN := .venv/bin
@@ -18,10 +18,10 @@ $(STAMP): uv.lock pyproject.toml .ci/bootstrap
 	@.ci/bootstrap
 
 demo: $(STAMP) ## Run the main job on this machine; exit 0 only if all of it worked.
-	@$(BIN)/fireflyassets demo
+	@$(BIN)/fireflyassets demo $(ARGS)
 
 up: $(STAMP) ## Start the local stack and keep it; Ctrl-C stops it.
-	@$(BIN)/fireflyassets up
+	@$(BIN)/fireflyassets up $(ARGS)
 
 test: $(STAMP) ## Run all tests that need nothing but the lock, the fast ones first.
 	$(BIN)/pytest -q -m "not stack and not full"

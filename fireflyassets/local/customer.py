@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Self, cast
 
 import httpx
 from botocore.session import get_session
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fireflyassets.core.errors import FactoryError
 from fireflyassets.core.message import VERSION
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 TIMEOUT_SECONDS: Final = 30.0
 NOT_FOUND: Final = 404
 MESSAGES_AT_ONCE: Final = 10
+BATCH: Final = "/v1/jobs:batch"
 _WAITING: Final = (
     "ApproximateNumberOfMessages",
     "ApproximateNumberOfMessagesNotVisible",
@@ -56,6 +57,18 @@ class Job(BaseModel):
     reason: str | None = None
     cost_estimate: Decimal = Field(alias="costEstimate")
     cost_actual: Decimal | None = Field(default=None, alias="costActual")
+
+
+class _Problem(BaseModel):
+    row: int | None = None
+    field: str
+    message: str
+
+
+class _Told(BaseModel):
+    """The part that an accepted brief and a refused one have in common."""
+
+    problems: list[_Problem]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +104,8 @@ class Customer(AbstractContextManager["Customer"]):
                 aws_secret_access_key=DUMMY,
             ),
         )
-        self._queue_url = self._sqs.get_queue_url(QueueName=doors.queue)["QueueUrl"]
+        self._queue_url = self._url_of(doors.queue)
+        self._dead_url = self._url_of(f"{doors.queue}-dlq")
 
     def __enter__(self) -> Self:
         """Return the client."""
@@ -110,7 +124,7 @@ class Customer(AbstractContextManager["Customer"]):
     def post_csv(self, text: str) -> httpx.Response:
         """Send a brief to the API and return its answer, whatever it is."""
         return self._http.post(
-            "/v1/jobs:batch",
+            BATCH,
             params={"campaign": self._campaign},
             content=text.encode(),
             headers={"Content-Type": "text/csv; charset=utf-8"},
@@ -128,10 +142,11 @@ class Customer(AbstractContextManager["Customer"]):
 
     def waiting_messages(self) -> int:
         """Return how many messages are in the queue, those being read included."""
-        told = self._sqs.get_queue_attributes(
-            QueueUrl=self._queue_url, AttributeNames=list(_WAITING)
-        )
-        return sum(int(told["Attributes"][name]) for name in _WAITING)
+        return self._count(self._queue_url)
+
+    def dead_messages(self) -> int:
+        """Return how many messages the factory has set aside as hopeless."""
+        return self._count(self._dead_url)
 
     def job(self, job_id: str) -> Job | None:
         """Return how a job stands, or None while there is none of that id."""
@@ -156,6 +171,13 @@ class Customer(AbstractContextManager["Customer"]):
             raise UnexpectedAnswer(f"GET {path}", answer)
         return answer.content
 
+    def _url_of(self, queue: str) -> str:
+        return self._sqs.get_queue_url(QueueName=queue)["QueueUrl"]
+
+    def _count(self, queue_url: str) -> int:
+        told = self._sqs.get_queue_attributes(QueueUrl=queue_url, AttributeNames=list(_WAITING))
+        return sum(int(told["Attributes"][name]) for name in _WAITING)
+
     def _body(self, request: RawRequest) -> str:
         return json.dumps(
             {
@@ -170,3 +192,18 @@ class Customer(AbstractContextManager["Customer"]):
             },
             ensure_ascii=False,
         )
+
+
+def refused_rows(answer: httpx.Response) -> list[str]:
+    """Return a sentence for each row that the answer to a brief refuses, accepted or not.
+
+    Raises:
+        UnexpectedAnswer: The brief was refused without a word about its rows.
+    """
+    try:
+        told = _Told.model_validate_json(answer.content)
+    except ValidationError as error:
+        raise UnexpectedAnswer(f"POST {BATCH}", answer) from error
+    if not told.problems and not answer.is_success:
+        raise UnexpectedAnswer(f"POST {BATCH}", answer)
+    return [f"row {each.row}, {each.field}: {each.message}" for each in told.problems]

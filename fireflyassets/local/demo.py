@@ -21,7 +21,7 @@ from fireflyassets.core.errors import FactoryError, ServiceDown
 from fireflyassets.core.status import ENDED, Status
 from fireflyassets.local import pictures, processes
 from fireflyassets.local.books import read_books
-from fireflyassets.local.customer import Customer, Doors, Job
+from fireflyassets.local.customer import Customer, Doors, Job, refused_rows
 from fireflyassets.local.meter import PeakMeter
 from fireflyassets.local.outcome import Outcome
 from fireflyassets.local.pictures import Rendition
@@ -81,6 +81,7 @@ class _Demo:
     def run(self) -> Outcome:
         twin = self._stack.access.url("twin")
         with PeakMeter(self._memory) as meter:
+            dead = self._customer.dead_messages()
             before, books_before = self._customer.jobs(self._wanted), read_books(twin)
             started = time.monotonic()
             self._submit()
@@ -97,6 +98,7 @@ class _Demo:
             books_before=books_before,
             books=books,
             books_repeated=read_books(twin),
+            dead_messages=self._customer.dead_messages() - dead,
             wall=wall,
             pss_bytes=meter.peak_bytes,
             paced_per_minute=self._plan.paced_per_minute,
@@ -104,9 +106,12 @@ class _Demo:
 
     def _submit(self) -> None:
         sample = self._plan.sample
-        answer = self._customer.post_csv(sample.csv())
-        if not answer.is_success:
-            raise DemoFailed(f"The API refused the brief ({answer.status_code}): {answer.text}")
+        faults = refused_rows(self._customer.post_csv(sample.csv()))
+        if faults:
+            raise DemoFailed(
+                f"The API refused {len(faults)} rows of the brief; the first: {faults[0]} If the "
+                "brief was changed since an earlier demo, run `fireflyassets demo --fresh`."
+            )
         self._customer.send(sample.by_queue)
         self._say(
             f"Sent {len(sample.by_api)} jobs to the API, {len(sample.by_queue)} to the queue."

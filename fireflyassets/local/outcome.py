@@ -33,6 +33,8 @@ class Outcome:
     books_before: Books
     books: Books
     books_repeated: Books
+    dead_messages: int
+    """Raw messages of this demo that the factory set aside."""
     wall: timedelta
     """From the first submit to the end of the last job."""
     pss_bytes: int
@@ -136,6 +138,11 @@ def _promises(outcome: Outcome) -> Iterator[tuple[str, bool]]:
         {job: each.status for job, each in outcome.repeated.items()}
         == {job: each.status for job, each in outcome.jobs.items()},
     )
+    set_aside = (
+        f"{outcome.dead_messages} raw messages were refused and are in the dead-letter queue; a "
+        "key that stood for another request before is the usual cause: run with --fresh."
+    )
+    yield set_aside, not outcome.dead_messages
     yield f"Adobe refused {values['http_429']} calls with 429.", values["http_429"] == 0
 
 

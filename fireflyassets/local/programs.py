@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -67,14 +68,17 @@ def _demo(arguments: argparse.Namespace) -> int:
     )
     for name in ("renditions", "thumbnails"):
         shutil.rmtree(output / name, ignore_errors=True)
-    with interruptible(), _state_folder(arguments, project) as state:
+    with interruptible(), _state_for(arguments, project) as state:
         say("Starting the local stack.")
-        with launched(_options(arguments, project, simulated, state=state), say) as stack:
+        with launched(_options(arguments, project, simulated, state=state.path), say) as stack:
             outcome = course.run(stack, plan, say)
-        return _tell(outcome, output)
+        kept = _tell(outcome, output)
+        state.needed = not kept
+    return 0 if kept else 1
 
 
-def _tell(outcome: Outcome, output: Path) -> int:
+def _tell(outcome: Outcome, output: Path) -> bool:
+    """Tell what was found, and return whether every promise was kept."""
     broken = broken_promises(outcome)
     report.write_summary(output / "summary.json", outcome, broken)
     report.write_contact_sheet(output / "index.html", outcome)
@@ -86,7 +90,7 @@ def _tell(outcome: Outcome, output: Path) -> int:
     say(f"Pictures: {output / 'index.html'}")
     for sentence in broken:
         print(f"Not as promised: {sentence}", file=sys.stderr, flush=True)
-    return 1 if broken else 0
+    return not broken
 
 
 def say(sentence: str) -> None:
@@ -144,18 +148,27 @@ def _state(arguments: argparse.Namespace, project: Path) -> Path:
     return Path(arguments.state) if arguments.state else project / STATE
 
 
+@dataclass(slots=True)
+class _State:
+    path: Path
+    needed: bool = True
+    """Until all went well: somebody has to read the logs."""
+
+
 @contextmanager
-def _state_folder(arguments: argparse.Namespace, project: Path) -> Generator[Path]:
+def _state_for(arguments: argparse.Namespace, project: Path) -> Generator[_State]:
+    """Yield the state folder; one that is used once is removed if it is not needed any more."""
     if not arguments.fresh:
-        yield _state(arguments, project)
+        yield _State(_state(arguments, project))
         return
-    path = Path(tempfile.mkdtemp(prefix="fireflyassets-"))
+    state = _State(Path(tempfile.mkdtemp(prefix="fireflyassets-")))
     try:
-        yield path
-    except BaseException:
-        say(f"The logs are kept in {path / 'logs'}.")
-        raise
-    shutil.rmtree(path, ignore_errors=True)
+        yield state
+    finally:
+        if state.needed:
+            say(f"The logs are kept in {state.path / 'logs'}.")
+        else:
+            shutil.rmtree(state.path, ignore_errors=True)
 
 
 def _ports(asked: Sequence[str]) -> dict[str, int]:

@@ -106,13 +106,13 @@ def stopped_at_the_end(stack: Stack) -> Generator[Stack]:
 
 @contextmanager
 def interruptible() -> Generator[None]:
-    """Turn the first SIGINT or SIGTERM into `Interrupted`, so that everything unwinds.
+    """Turn the first SIGINT, SIGTERM or SIGHUP into `Interrupted`, so that everything unwinds.
 
     A handler, not a blocked signal: children inherit blocked signals and could not be stopped.
     """
 
     def leave(number: int, _frame: FrameType | None) -> None:
-        for each in (signal.SIGINT, signal.SIGTERM):
+        for each in _heard():
             signal.signal(each, _ignore)
         raise Interrupted(128 + number)
 
@@ -166,13 +166,19 @@ def _handled(handler: Callable[[int, FrameType | None], None]) -> Generator[None
     if threading.current_thread() is not threading.main_thread():
         yield  # Only the main thread may set handlers, and only it is interrupted by them.
         return
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    before = {number: signal.signal(number, handler) for number in numbers}
+    before = {number: signal.signal(number, handler) for number in _heard()}
     try:
         yield
     finally:
         for number, old in before.items():
             signal.signal(number, old)
+
+
+def _heard() -> tuple[signal.Signals, ...]:
+    """Return the signals that stop the stack; a closed terminal does, except under nohup."""
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        return (signal.SIGINT, signal.SIGTERM)
+    return (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def _ignore(_number: int, _frame: FrameType | None) -> None:

@@ -50,6 +50,11 @@ def test_own_paths_and_settings_pass() -> None:
     assert told["ADOBE"] == "secret"
 
 
+def test_memory_is_spared_unless_a_person_says_otherwise() -> None:
+    assert composed({})["MALLOC_ARENA_MAX"] == "2"
+    assert composed({"MALLOC_ARENA_MAX": "8"})["MALLOC_ARENA_MAX"] == "8"
+
+
 def test_settings_read_what_was_composed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same settings class that production uses understands the local environment."""
     for name, value in composed({}).items():

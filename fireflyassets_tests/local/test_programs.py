@@ -3,11 +3,12 @@
 import argparse
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
-from fireflyassets.local import commands
+from fireflyassets.local import commands, programs
 
 PROJECT = Path(__file__).parents[2]
 
@@ -44,11 +45,27 @@ def test_port_that_is_none_is_said(
     assert f"--port {asked} is not NAME=PORT" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("well", [True, False])
+def test_state_of_a_fresh_demo_stays_only_for_who_must_read_it(
+    well: bool,  # noqa: FBT001 - the two cases.
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with programs._state_for(argparse.Namespace(fresh=True), PROJECT) as state:
+        state.needed = not well
+
+    assert state.path.parent == tmp_path
+    assert state.path.exists() is not well
+    assert ("The logs are kept in" in capsys.readouterr().out) is not well
+
+
 def test_missing_extra_is_named() -> None:
     """A production install has no local stack; it says what to install instead of a traceback."""
     code = (
         "import sys; sys.modules['psutil'] = None; "
-        "from fireflyassets_tests.local.test_programs import run; sys.exit(run('up'))"
+        "from fireflyassets.cli.main import main; sys.exit(main(['up']))"
     )
     ended = subprocess.run(  # noqa: S603 - our own interpreter and text.
         [sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, check=False

@@ -117,9 +117,9 @@ def test_task_that_fails_is_named_with_its_log(tmp_path: Path) -> None:
         run_to_its_end("migration", service(tmp_path, DYING, name="migration"))
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_signal_to_the_launcher_stops_everything(tmp_path: Path, number: signal.Signals) -> None:
-    """Also where the shell had made SIGINT ignored, as it does for jobs in its background."""
+    """Also a closed terminal, and where the shell had made SIGINT ignored as for its jobs."""
     launcher = _launcher(tmp_path)
     during = processes.of_stack(tmp_path)
     launcher.send_signal(number)
