@@ -14,7 +14,7 @@ from fireflyassets.api.problems import ProblemRaised
 from fireflyassets.core import ids
 from fireflyassets.core.brief import Row, json_object, read_csv, read_json_lines
 from fireflyassets.core.request import Problem, RawRequest, raw_request
-from fireflyassets.ports.entries import Conflict
+from fireflyassets.ports.entries import Conflict, Recorded
 from fireflyassets.stages.intake import Answer, Invalid, Withheld
 
 router: Final = APIRouter()
@@ -82,8 +82,10 @@ def accept_brief(
     )
     problems = shapes.problems_of(brief.rows, answers)
     bad = sum(isinstance(answer, Invalid | Conflict) for answer in answers)
-    if bad == len(answers) or any(isinstance(answer, Withheld) for answer in answers):
-        detail = f"Nothing was accepted: {bad} of {len(answers)} rows have problems."
+    # Without `partial` a bad row stops all new ones; only a race lets some be recorded beside it.
+    new = any(isinstance(answer, Recorded) for answer in answers)
+    if bad == len(answers) or (bad and partial == "false" and not new):
+        detail = f"Nothing new was accepted: {bad} of {len(answers)} rows have problems."
         raise ProblemRaised(_refusal(answers), detail, *problems)
     return JSONResponse(shapes.batch(campaign, brief.rows, answers, problems), HTTPStatus.ACCEPTED)
 

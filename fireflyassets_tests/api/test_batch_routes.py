@@ -97,6 +97,18 @@ def test_a_conflicting_row_refuses_the_brief() -> None:
     assert desk.door.ledger.job(ids.job_id(CUSTOMER, "k2")) is None
 
 
+def test_a_conflict_beside_known_rows_refuses_the_brief() -> None:
+    """A brief that is known but for one changed row is refused, not half repeated in silence."""
+    desk = clerk()
+    desk.ask("POST", BATCH, content=sheet(ROW, ROW.replace("k1", "k2")), headers=CSV)
+    content = sheet(ROW, ROW.replace("k1", "k2").replace("Spring", "Summer"))
+
+    answer = desk.ask("POST", BATCH, content=content, headers=CSV)
+
+    assert answer.status_code == 409
+    assert "Nothing new was accepted: 1 of 2" in answer.json()["detail"]
+
+
 @pytest.mark.parametrize("partial", ["", "&partial=true"])
 def test_a_file_that_is_no_brief_is_refused_as_a_whole(partial: str) -> None:
     """Columns are never guessed, not even when a part would do."""
