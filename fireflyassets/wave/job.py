@@ -26,6 +26,7 @@ T = TypeVar("T")
 _GRAVITY: Final = (
     errors.OwnershipLost,
     errors.OutcomeUnknown,
+    errors.AwaitingOutcome,
     errors.JobFailed,
     errors.JobDelayed,
 )
