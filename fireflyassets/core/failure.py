@@ -141,6 +141,7 @@ _OWN_CODES: Final[dict[str, FailureClass]] = {
     "bad_token_answer": FailureClass.TRANSIENT,
     "token_rejected": FailureClass.AUTH,
     "no_secret": FailureClass.AUTH,
+    "secret_unreachable": FailureClass.TRANSIENT,
     "expired_url": FailureClass.STALE_REFERENCE,
     "storage_error": FailureClass.STORAGE,
     "not_a_picture": FailureClass.STORAGE,

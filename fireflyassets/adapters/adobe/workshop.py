@@ -6,6 +6,7 @@ Belongs here: opening and closing. Does not: wiring (``factory.py``).
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
+from fireflyassets.adapters.adobe import call_log
 from fireflyassets.adapters.adobe.factory import adobe_clients
 from fireflyassets.ports.catalogue import Credential
 from fireflyassets.ports.clock import Clock
@@ -33,6 +34,8 @@ class AdobeWorkshop(Workshop):
             self._settings, credential, self._secrets, self._tokens, self._clock
         )
         try:
-            yield PaidServices(clients.images, clients.documents)
+            clients.tokens.warm()
+            yield PaidServices(clients.images, clients.documents, lambda: clients.tokens.counts)
         finally:
+            call_log.write_token_counts(clients.tokens.client_id, clients.tokens.counts)
             await clients.aclose()
