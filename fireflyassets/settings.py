@@ -27,6 +27,9 @@ class Settings(BaseSettings):
     """Hosts, with port where it is not the scheme's own, that may get our Adobe headers.
     ``*.`` matches on a label boundary. Plain HTTP is allowed on loopback only."""
 
+    firefly_v4: bool = False
+    """Whether version 4 of generate may be called: its documents contradict each other."""
+
     region: str | None = Field(default=None, validation_alias="AWS_REGION")
     """AWS region, where ``AWS_REGION`` names it (as in containers); botocore itself reads only
     ``AWS_DEFAULT_REGION`` and its files."""

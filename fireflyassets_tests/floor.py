@@ -34,7 +34,16 @@ from fireflyassets.ports.catalogue import Catalogue, Credential
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.documents import CompositeRequest, DocumentComposer
 from fireflyassets.ports.entries import Wave
-from fireflyassets.ports.images import GenerateRequest, ImageGenerator
+from fireflyassets.ports.images import (
+    CancelAnswer,
+    ExpandRequest,
+    FillRequest,
+    GenerateRequest,
+    GenerateV4Request,
+    ImageGenerator,
+    SimilarRequest,
+    UpscaleRequest,
+)
 from fireflyassets.ports.paid import (
     Accepted,
     Done,
@@ -45,6 +54,7 @@ from fireflyassets.ports.paid import (
     OutcomeLost,
     Output,
     Poll,
+    PollFailed,
     Submission,
     Working,
 )
@@ -163,6 +173,24 @@ class FakeImages(ImageGenerator):
         if isinstance(answer, Accepted):
             self.sizes[answer.vendor_id] = (request.width, request.height)
         return answer
+
+    async def generate_v4(self, request: GenerateV4Request) -> Submission:
+        return self.vendor.submit(lambda: None)
+
+    async def expand(self, request: ExpandRequest) -> Submission:
+        return self.vendor.submit(lambda: None)
+
+    async def fill(self, request: FillRequest) -> Submission:
+        return self.vendor.submit(lambda: None)
+
+    async def similar(self, request: SimilarRequest) -> Submission:
+        return self.vendor.submit(lambda: None)
+
+    async def upscale(self, request: UpscaleRequest) -> Submission:
+        return self.vendor.submit(lambda: None)
+
+    async def cancel(self, cancel_url: str) -> CancelAnswer | PollFailed:
+        return CancelAnswer.REQUESTED
 
     async def poll(self, status_url: str) -> Poll:
         return self.vendor.ask(status_url)

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from fireflyassets.adapters.adobe.hosts import parse_address
 from fireflyassets.adapters.adobe.service import AdobeService
 from fireflyassets.core.failure import Family
+from fireflyassets.core.request import Problem
 from fireflyassets.ports.documents import CompositeRequest, DocumentComposer
 from fireflyassets.ports.paid import Done, Poll, Submission
 
@@ -95,7 +96,7 @@ class PhotoshopDocuments(AdobeService, DocumentComposer):
         if len(content) >= _MOST_BYTES:
             problems = [f"The request has {len(content)} bytes; it must stay under {_MOST_BYTES}."]
         if problems:
-            return self._refuse(problems)
+            return self._refuse(tuple(Problem("", "limits", one, "") for one in problems))
         hide = tuple(request.texts.values())
         return await self._submit(_PATH, content, headers={}, hide=hide)
 
