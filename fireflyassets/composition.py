@@ -22,6 +22,7 @@ from fireflyassets.adapters.clock import SystemClock
 from fireflyassets.adapters.files import FileCatalogue
 from fireflyassets.adapters.pillow import PillowPictures
 from fireflyassets.adapters.secrets import EnvironmentSecrets, SecretsByScheme
+from fireflyassets.adapters.stored_uploads import StoredUploads
 from fireflyassets.core import ids
 from fireflyassets.limiter.dynamodb import DynamoLimiter
 from fireflyassets.limiter.port import Limiter
@@ -61,16 +62,17 @@ def build(settings: Settings) -> Factory:
         }
     )
     tokens = DynamoTokenStore(dynamodb, prefix=settings.table_prefix, clock=clock)
+    objects = S3ObjectStore(clients.s3(settings.region), bucket=settings.bucket)
     return Factory(
         settings=settings,
         clock=clock,
         ledger=DynamoLedger(dynamodb, prefix=settings.table_prefix),
-        objects=S3ObjectStore(clients.s3(settings.region), bucket=settings.bucket),
+        objects=objects,
         queue=SqsQueue(clients.sqs(settings.region), queue=settings.queue),
         catalogue=FileCatalogue(settings.project),
         limiter=DynamoLimiter(dynamodb, table=tables.tickets, now=clock.now),
         pictures=PillowPictures(),
-        adobe=AdobeWorkshop(settings, secret_store, tokens, clock),
+        adobe=AdobeWorkshop(settings, secret_store, tokens, clock, StoredUploads(objects, clock)),
     )
 
 

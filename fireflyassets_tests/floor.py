@@ -5,10 +5,11 @@ The vendor counts what it accepted by itself, so that a test compares two books 
 """
 
 import asyncio
+import hashlib
 import io
 import itertools
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
@@ -25,13 +26,14 @@ from fireflyassets.core import ids
 from fireflyassets.core.brief import Row
 from fireflyassets.core.failure import Family, Fault
 from fireflyassets.core.job import JobRow
-from fireflyassets.core.recipe import ComposeStep, GenerateStep, Recipe
+from fireflyassets.core.recipe import ComposeStep, GenerateStep, Model, Recipe
 from fireflyassets.core.request import RawRequest
 from fireflyassets.limiter import virtual_time
 from fireflyassets.limiter.memory import MemoryLimiter
 from fireflyassets.limiter.port import Limits
 from fireflyassets.ports.catalogue import Catalogue, Credential
 from fireflyassets.ports.clock import Clock
+from fireflyassets.ports.custom_models import CustomModel, CustomModels, NotReady, Ready
 from fireflyassets.ports.documents import CompositeRequest, DocumentComposer
 from fireflyassets.ports.entries import Wave
 from fireflyassets.ports.images import (
@@ -41,7 +43,10 @@ from fireflyassets.ports.images import (
     GenerateRequest,
     GenerateV4Request,
     ImageGenerator,
+    Linked,
     SimilarRequest,
+    Source,
+    Uploaded,
     UpscaleRequest,
 )
 from fireflyassets.ports.paid import (
@@ -58,6 +63,7 @@ from fireflyassets.ports.paid import (
     Submission,
     Working,
 )
+from fireflyassets.ports.references import ReferenceStore, UploadFailed
 from fireflyassets.ports.workshop import PaidServices, Workshop
 from fireflyassets.settings import Settings
 from fireflyassets.stages.intake import Intake
@@ -225,11 +231,41 @@ class FakeDocuments(DocumentComposer):
         raise AssertionError("Composites are written to our own store.")
 
 
+class FakeReferences(ReferenceStore):
+    """Takes every URL as it is, and every picture under its hash."""
+
+    async def upload(self, content: bytes) -> Uploaded | UploadFailed:
+        return Uploaded(hashlib.sha256(content).hexdigest())
+
+    async def offer(
+        self, url: str, content: Callable[[], Awaitable[bytes]]
+    ) -> Source | UploadFailed:
+        return Linked(url)
+
+    async def forget(self, content: bytes) -> None:
+        pass
+
+
+class FakeModels(CustomModels):
+    """Knows no custom model."""
+
+    async def models(self) -> tuple[CustomModel, ...] | NotReady:
+        return ()
+
+    async def check(self, asset_id: str, model: Model) -> Ready | NotReady:
+        return NotReady(Fault(Family.FIREFLY, None, "model_unknown"))
+
+
+def services(images: FakeImages, documents: FakeDocuments) -> PaidServices:
+    """Return the fakes of one credential."""
+    return PaidServices(images, documents, FakeReferences(), FakeModels())
+
+
 class FakeWorkshop(Workshop):
     """Opens the two fakes."""
 
     def __init__(self, images: FakeImages, documents: FakeDocuments) -> None:
-        self.services = PaidServices(images, documents)
+        self.services = services(images, documents)
 
     @asynccontextmanager
     async def open(self, credential: Credential) -> AsyncIterator[PaidServices]:
@@ -310,7 +346,7 @@ class Floor:
             wave.run_id or "",
             campaign=campaign,
             credential=credential,
-            services=PaidServices(self.images, self.documents),
+            services=services(self.images, self.documents),
             report=self.reports.append,
         )
 

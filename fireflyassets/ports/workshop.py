@@ -9,8 +9,10 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
 from fireflyassets.ports.catalogue import Credential
+from fireflyassets.ports.custom_models import CustomModels
 from fireflyassets.ports.documents import DocumentComposer
 from fireflyassets.ports.images import ImageGenerator
+from fireflyassets.ports.references import ReferenceStore
 from fireflyassets.ports.tokens import TokenCounts
 
 
@@ -20,6 +22,8 @@ class PaidServices:
 
     images: ImageGenerator
     documents: DocumentComposer
+    references: ReferenceStore
+    models: CustomModels
     token_counts: Callable[[], TokenCounts] = TokenCounts
     """How the token cache does so far; the share of hits should stay over 99 %."""
 

@@ -18,6 +18,20 @@ from PIL import Image
 from fireflyassets.adapters.adobe.factory import AdobeClients
 from fireflyassets.adapters.clock import SystemClock
 from fireflyassets.core.failure import FailureClass, classify
+from fireflyassets.core.recipe import Model
+from fireflyassets.ports.custom_models import NotReady
+from fireflyassets.ports.images import (
+    CancelAnswer,
+    ExpandRequest,
+    FillRequest,
+    GenerateV4Request,
+    Mask,
+    SimilarRequest,
+    Structure,
+    Style,
+    Uploaded,
+    UpscaleRequest,
+)
 from fireflyassets.ports.paid import (
     Accepted,
     Done,
@@ -153,6 +167,68 @@ def test_template_is_filled_and_written_to_our_url(configured: Settings) -> None
     assert {"/out.jpg?X-Amz-Signature=c%2Fd", "/tpl.psd?X-Amz-Signature=a%2Fb"} <= set(
         server.targets()
     )
+
+
+def test_every_kind_of_picture_is_made(twin: str, configured: Settings) -> None:
+    """An uploaded picture is expanded, filled, varied and enlarged; each output is one bill."""
+    reference = BytesIO()
+    Image.new("RGB", (1024, 1024), "#c03020").save(reference, "PNG")
+    v4 = configured.model_copy(update={"firefly_v4": True})
+    seeds = {"seed": 7, "more_seeds": (8,)}
+    size = {"width": 1024, "height": 1024}
+
+    async def make(clients: AdobeClients) -> list[Poll]:
+        source = await clients.references.upload(reference.getvalue())
+        assert isinstance(source, Uploaded)
+        images = clients.images
+        styled = replace(GENERATE, style=Style(source), structure=Structure(source))
+        custom = replace(
+            GENERATE, model=Model.IMAGE3_CUSTOM, custom_model=await custom_model(clients)
+        )
+        submissions = [
+            await images.generate(styled),
+            await images.generate(custom),
+            await images.expand(ExpandRequest(source=source, **size, **seeds)),
+            await images.fill(
+                FillRequest(source=source, mask=Mask(source), locale="de-DE", **size, **seeds)
+            ),
+            await images.similar(
+                SimilarRequest(source=source, model=Model.IMAGE3, **size, **seeds)
+            ),
+            await images.upscale(UpscaleRequest(source=source, **seeds)),
+            await images.generate_v4(GenerateV4Request(prompt="a pear", seed=7, locale="de-DE")),
+        ]
+        return [await ended(images, submission) for submission in submissions]
+
+    before = len(billed(twin))
+    polls = bench.run(make, configured=v4, clock=SystemClock())
+
+    outputs = [len(poll.outputs) for poll in polls if isinstance(poll, Done)]
+    assert outputs == [1, 1, 2, 2, 2, 2, 1]
+    assert [call["outputs"] for call in billed(twin)[before:]] == outputs
+    assert all(output.url for poll in polls if isinstance(poll, Done) for output in poll.outputs)
+
+
+async def custom_model(clients: AdobeClients) -> str:
+    """Return the id of the simulator's model on image3."""
+    models = await clients.models.models()
+    assert not isinstance(models, NotReady)
+    return next(model.asset_id for model in models if model.base == "image3")
+
+
+def test_job_is_cancelled(configured: Settings) -> None:
+    """A cancel is answered by the documented table, and is no proof by itself."""
+
+    async def cancel(clients: AdobeClients) -> tuple[CancelAnswer | PollFailed, Poll]:
+        accepted = await clients.images.generate(GENERATE)
+        assert isinstance(accepted, Accepted)
+        end = await ended(clients.images, accepted)
+        return await clients.images.cancel(accepted.cancel_url or ""), end
+
+    answer, end = bench.run(cancel, configured=configured, clock=SystemClock())
+
+    assert answer is CancelAnswer.COMPLETED
+    assert isinstance(end, Done)
 
 
 def generate(configured: Settings) -> Submission:
