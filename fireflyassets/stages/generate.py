@@ -33,6 +33,7 @@ async def generate(tools: Tools, job: JobInHand, step: GenerateStep) -> StepResu
         seed=seed,
         locale=job.request.locale,
         content_class=step.content_class,
+        custom_model=step.custom_model,
     )
 
     async def submit(_: str | None) -> Submission:

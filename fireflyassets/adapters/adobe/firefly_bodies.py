@@ -11,7 +11,6 @@ from pydantic import AfterValidator, Field, model_validator
 
 from fireflyassets.adapters.adobe.bodies import Body, broken
 from fireflyassets.adapters.adobe.firefly_parts import (
-    CUSTOM,
     EXPAND_LONGEST,
     FILL_SIZES,
     SIMILAR_MODELS,
@@ -28,7 +27,7 @@ from fireflyassets.adapters.adobe.firefly_parts import (
     whole,
     written,
 )
-from fireflyassets.core.recipe import Model
+from fireflyassets.core.recipe import CUSTOM_MODELS, Model
 
 
 class GenerateBody(VariedBody):
@@ -49,7 +48,7 @@ class GenerateBody(VariedBody):
     @model_validator(mode="after")
     def _fit_the_model(self) -> Self:
         must_be_among(self.size, SIZES[self.model], what=self.model.value)
-        custom = self.model in CUSTOM
+        custom = self.model in CUSTOM_MODELS
         if custom and self.custom_model_id is None:
             raise broken(
                 "model-header",
@@ -70,7 +69,7 @@ class GenerateBody(VariedBody):
     def _leave_out_what_the_model_lacks(self) -> Self:
         image4_custom = self.model is Model.IMAGE4_CUSTOM
         rules = (
-            ("negativePrompt", self.negative_prompt, self.model not in CUSTOM),
+            ("negativePrompt", self.negative_prompt, self.model not in CUSTOM_MODELS),
             ("visualIntensity", self.visual_intensity, not image4_custom),
             ("upsamplerType", self.upsampler_type, image4_custom),
         )

@@ -25,7 +25,6 @@ FILL_SIZES: Final = SIZES[Model.IMAGE3] - {(2688, 1512), (1344, 756)}
 """For fill and similar."""
 EXPAND_LONGEST: Final = 3999
 URL_LONGEST: Final = 2083
-CUSTOM: Final = frozenset({Model.IMAGE3_CUSTOM, Model.IMAGE4_CUSTOM})
 SIMILAR_MODELS: Final = frozenset({Model.IMAGE3, Model.IMAGE4_STANDARD, Model.IMAGE4_ULTRA})
 INPUT_DOMAINS: Final = ("amazonaws.com", "windows.net", "dropboxusercontent.com")
 """Where the service fetches inputs from. Google's storage is in the specification, and was
