@@ -1,6 +1,9 @@
 """Generate: one picture from the prompt, kept untouched, or a clear reason why not."""
 
+from decimal import Decimal
+
 from fireflyassets.core.failure import Family, Fault
+from fireflyassets.core.recipe import Model
 from fireflyassets.core.status import Status
 from fireflyassets.limiter.virtual_time import run
 from fireflyassets.ports.images import GenerateRequest
@@ -8,7 +11,7 @@ from fireflyassets.ports.paid import Done, Fetched, FetchFailed, NotAccepted, Su
 from fireflyassets.stages.generate import SEEDS, seed_for
 from fireflyassets.wave.reports import Turn
 from fireflyassets_tests.floor import ASPECTS, FakeImages, Take, floor, jpeg, recipe
-from fireflyassets_tests.front_door import FixedCatalogue, config
+from fireflyassets_tests.front_door import FixedCatalogue, card, config
 
 
 def test_the_original_is_kept_with_its_hash() -> None:
@@ -50,9 +53,9 @@ def test_a_model_in_training_parks_the_job() -> None:
     async def scenario() -> None:
         made = recipe(model="image3_custom", custom_model="urn:aaid:sc:1")
         templates = {aspect: f"{aspect}.psd" for aspect in ASPECTS}
-        here = floor(
-            catalogue=FixedCatalogue(config(aspects=ASPECTS, templates=templates, recipe=made))
-        )
+        asked = config(aspects=ASPECTS, templates=templates, recipe=made)
+        prices = card(generate={Model.IMAGE3_CUSTOM: Decimal(1)})
+        here = floor(catalogue=FixedCatalogue(asked, cards=(prices,)))
         here.images = InTraining(here.clock)
         (job,) = here.order(1)
         first = await here.work([job])
