@@ -7,7 +7,7 @@ from fireflyassets.core.recipe import Model
 from fireflyassets.core.status import Status
 from fireflyassets.limiter.virtual_time import run
 from fireflyassets.ports.images import GenerateRequest
-from fireflyassets.ports.paid import Done, Fetched, FetchFailed, NotAccepted, Submission
+from fireflyassets.ports.paid import Done, Fetched, FetchFailed, NotAccepted, Output, Submission
 from fireflyassets.stages.generate import SEEDS, seed_for
 from fireflyassets.wave.reports import Turn
 from fireflyassets_tests.floor import ASPECTS, FakeImages, Take, floor, jpeg, recipe
@@ -103,6 +103,23 @@ def test_a_success_without_outputs_is_no_success() -> None:
         assert ended[job].turn is Turn.FAILED
         assert here.row(job).status is Status.REVIEW
         assert here.images.vendor.sent == 1
+
+    run(scenario)
+
+
+def test_a_picture_that_ignored_words_goes_to_a_person() -> None:
+    """The prompt was cut by the vendor: the picture is paid and kept, and nothing is composed."""
+
+    async def scenario() -> None:
+        here = floor()
+        (job,) = here.order(1)
+        url = f"https://out/{Family.FIREFLY.value}-1"
+        here.images.vendor.script.append(Take(ending=Done((Output(url, ignored_words=True),))))
+        ended = await here.work([job])
+        assert ended[job].turn is Turn.FAILED
+        assert here.row(job).status is Status.REVIEW
+        assert here.documents.vendor.sent == 0
+        assert here.ledger.history(job).steps["art", 1].picture.key
 
     run(scenario)
 

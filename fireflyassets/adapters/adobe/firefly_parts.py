@@ -160,7 +160,7 @@ class VariedBody(Body):
                 "variations",
                 f"{len(self.seeds)} seeds for {self.num_variations} variations.",
                 "Give one seed for each variation.",
-                field="seeds",
+                field="numVariations",
             )
         return self
 

@@ -1,7 +1,7 @@
 """Firefly's storage: uploading a reference picture once, and using its id for days.
 
-Belongs here: the free upload call, its limits, and the choice between a URL and an upload. Does
-not: converting pictures (``adapters/pillow.py``). Ids live a week there; we use them six days.
+Belongs here: the free upload call, its limits, and the choice between a URL and an upload.
+Does not: converting pictures (``adapters/pillow.py``). Ids live a week there; we use them six days.
 """
 
 import asyncio

@@ -5,6 +5,7 @@ known to have ended counts as working until the caller's own deadline.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final, cast
 
 from fireflyassets.adapters.adobe import faults
@@ -30,7 +31,8 @@ def read(payload: object, *, family: Family, hide: Iterable[str] = ()) -> Poll:
         result = _object(body.get("result"))
         # Some guides show the outputs beside the status.
         outputs = _outputs(result.get("outputs", body.get("outputs")))
-        return Done(outputs, denied_words=any(result.get(flag) is True for flag in _FLAGS))
+        ignored = any(result.get(flag) is True for flag in _FLAGS)
+        return Done(tuple(replace(output, ignored_words=ignored) for output in outputs))
     if isinstance(state, str) and state in _ENDED:
         return EndedBadly(_ending(body, _ENDED[state], family, hide))
     return Working()
