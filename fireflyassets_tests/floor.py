@@ -34,7 +34,17 @@ from fireflyassets.limiter.port import Limits
 from fireflyassets.ports.catalogue import Catalogue, Credential
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.custom_models import CustomModel, CustomModels, NotReady, Ready
-from fireflyassets.ports.documents import CompositeRequest, DocumentComposer
+from fireflyassets.ports.documents import (
+    ActionsRequest,
+    ArtboardRequest,
+    CompositeRequest,
+    CropRequest,
+    CutOutRequest,
+    DocumentComposer,
+    EditRequest,
+    ManifestRequest,
+    PictureCutter,
+)
 from fireflyassets.ports.entries import Wave
 from fireflyassets.ports.images import (
     CancelAnswer,
@@ -224,11 +234,44 @@ class FakeDocuments(DocumentComposer):
 
         return self.vendor.submit(deliver)
 
+    async def play(self, request: ActionsRequest) -> Submission:
+        return self.vendor.submit(lambda: None)
+
+    async def list_layers(self, request: ManifestRequest) -> Submission:
+        return self.vendor.submit(lambda: None)
+
+    async def lay_out(self, request: ArtboardRequest) -> Submission:
+        return self.vendor.submit(lambda: None)
+
+    async def edit(self, request: EditRequest) -> Submission:
+        return self.vendor.submit(lambda: None)
+
     async def poll(self, status_url: str) -> Poll:
         return self.vendor.ask(status_url)
 
     async def fetch(self, url: str) -> Fetched | FetchFailed:
         raise AssertionError("Composites are written to our own store.")
+
+
+class FakeCutter(PictureCutter):
+    """Cuts nothing."""
+
+    family = Family.PHOTOSHOP
+
+    def __init__(self, vendor: Vendor) -> None:
+        self.vendor = vendor
+
+    async def auto_crop(self, request: CropRequest) -> Submission:
+        return self.vendor.submit(lambda: None)
+
+    async def cut_out(self, request: CutOutRequest) -> Submission:
+        return self.vendor.submit(lambda: None)
+
+    async def poll(self, status_url: str) -> Poll:
+        return self.vendor.ask(status_url)
+
+    async def fetch(self, url: str) -> Fetched | FetchFailed:
+        return Fetched(jpeg(8, 8), "image/jpeg")
 
 
 class FakeReferences(ReferenceStore):
@@ -258,7 +301,8 @@ class FakeModels(CustomModels):
 
 def services(images: FakeImages, documents: FakeDocuments) -> PaidServices:
     """Return the fakes of one credential."""
-    return PaidServices(images, documents, FakeReferences(), FakeModels())
+    cutter = FakeCutter(documents.vendor)
+    return PaidServices(images, documents, cutter, FakeReferences(), FakeModels())
 
 
 class FakeWorkshop(Workshop):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from fireflyassets.ports.catalogue import Credential
 from fireflyassets.ports.custom_models import CustomModels
-from fireflyassets.ports.documents import DocumentComposer
+from fireflyassets.ports.documents import DocumentComposer, PictureCutter
 from fireflyassets.ports.images import ImageGenerator
 from fireflyassets.ports.references import ReferenceStore
 from fireflyassets.ports.tokens import TokenCounts
@@ -22,6 +22,7 @@ class PaidServices:
 
     images: ImageGenerator
     documents: DocumentComposer
+    cutter: PictureCutter
     references: ReferenceStore
     models: CustomModels
     token_counts: Callable[[], TokenCounts] = TokenCounts

@@ -18,7 +18,7 @@ from fireflyassets.adapters.adobe.firefly import FireflyImages
 from fireflyassets.adapters.adobe.hosts import AllowedHosts
 from fireflyassets.adapters.adobe.ims import Ims
 from fireflyassets.adapters.adobe.mint import TokenDesk
-from fireflyassets.adapters.adobe.photoshop import PhotoshopDocuments
+from fireflyassets.adapters.adobe.photoshop import PhotoshopCutter, PhotoshopDocuments
 from fireflyassets.adapters.adobe.references import ReferenceDesk
 from fireflyassets.adapters.adobe.results import ResultStore
 from fireflyassets.adapters.adobe.service import ServiceParts
@@ -44,6 +44,7 @@ class AdobeClients:
 
     images: FireflyImages
     documents: PhotoshopDocuments
+    cutter: PhotoshopCutter
     models: CustomModelDesk
     references: ReferenceDesk
     tokens: Ims
@@ -106,6 +107,9 @@ def adobe_clients(
             parts, base_url=settings.firefly_url, models=models, v4=settings.firefly_v4
         ),
         documents=PhotoshopDocuments(parts, base_url=settings.photoshop_url),
+        cutter=PhotoshopCutter(
+            parts, base_url=settings.photoshop_url, cut_out_url=settings.image_url
+        ),
         models=models,
         references=ReferenceDesk(
             wire,
@@ -160,7 +164,11 @@ def _tokens(
 
 def _trusted(settings: Settings) -> AllowedHosts:
     hosts = AllowedHosts(settings.adobe_hosts)
-    urls = {"firefly_url": settings.firefly_url, "photoshop_url": settings.photoshop_url}
+    urls = {
+        "firefly_url": settings.firefly_url,
+        "photoshop_url": settings.photoshop_url,
+        "image_url": settings.image_url,
+    }
     for name, url in urls.items():
         if not hosts.may_carry_credentials(url):
             raise UnusableConfiguration(f"{name} is not on the list of adobe_hosts.")

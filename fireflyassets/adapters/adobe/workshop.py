@@ -52,6 +52,7 @@ class AdobeWorkshop(Workshop):
             yield PaidServices(
                 images=clients.images,
                 documents=clients.documents,
+                cutter=clients.cutter,
                 references=clients.references,
                 models=clients.models,
                 token_counts=lambda: clients.tokens.counts,

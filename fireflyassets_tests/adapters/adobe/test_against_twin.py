@@ -20,6 +20,15 @@ from fireflyassets.adapters.clock import SystemClock
 from fireflyassets.core.failure import FailureClass, classify
 from fireflyassets.core.recipe import Model
 from fireflyassets.ports.custom_models import NotReady
+from fireflyassets.ports.documents import (
+    ActionsRequest,
+    ArtboardRequest,
+    CropRequest,
+    CutOutRequest,
+    EditRequest,
+    ManifestRequest,
+    OutputFile,
+)
 from fireflyassets.ports.images import (
     CancelAnswer,
     ExpandRequest,
@@ -229,6 +238,43 @@ def test_job_is_cancelled(configured: Settings) -> None:
 
     assert answer is CancelAnswer.COMPLETED
     assert isinstance(end, Done)
+
+
+def test_every_kind_of_document_call_is_answered(twin: str, configured: Settings) -> None:
+    """The simulator's own reading of the specification takes all of our bodies."""
+    hero = BytesIO()
+    Image.new("RGB", (640, 480), "#c03020").save(hero, "PNG")
+    files = {"/tpl.psd": TEMPLATE.read_bytes(), "/hero.png": hero.getvalue()}
+
+    def store(connection: Connection, request: bytes) -> None:
+        target = request.split(b" ", 2)[1].decode()
+        connection.answer("200 OK", files.get(target.partition("?")[0], b""))
+
+    async def make(clients: AdobeClients, base: str) -> list[Poll]:
+        template, picture, out = f"{base}/tpl.psd", f"{base}/hero.png", f"{base}/out?sig=1"
+        output = OutputFile(out, 320, 240)
+        documents, cutter = clients.documents, clients.cutter
+        submissions = [
+            await documents.play(ActionsRequest(template, (output,), actions=((picture, "Glow"),))),
+            await documents.list_layers(ManifestRequest(template, out)),
+            await documents.lay_out(ArtboardRequest((picture, picture), (output,))),
+            await documents.edit(EditRequest(picture, out, auto_tone=True)),
+            await cutter.auto_crop(CropRequest(picture, ratios=("1:1",))),
+            await cutter.cut_out(CutOutRequest(picture)),
+        ]
+        return [await ended(documents, one) for one in submissions[:4]] + [
+            await ended(cutter, one) for one in submissions[4:]
+        ]
+
+    before = len(billed(twin))
+    with raw_server(store) as server:
+        polls = bench.run(
+            lambda clients: make(clients, server.url), configured=configured, clock=SystemClock()
+        )
+
+    assert [type(poll) for poll in polls] == [Done] * 6, polls
+    assert all(poll.outputs[0].url for poll in polls[4:] if isinstance(poll, Done))
+    assert len(billed(twin)) == before + 6
 
 
 def generate(configured: Settings) -> Submission:

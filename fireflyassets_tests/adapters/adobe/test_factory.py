@@ -33,7 +33,7 @@ def test_default_settings_fit_together() -> None:
     assert bench.run(families, configured=Settings()) == (Family.FIREFLY, Family.PHOTOSHOP)
 
 
-@pytest.mark.parametrize("name", ["ims_url", "firefly_url", "photoshop_url"])
+@pytest.mark.parametrize("name", ["ims_url", "firefly_url", "photoshop_url", "image_url"])
 @pytest.mark.parametrize(
     "url", ["https://evil.com", "http://firefly-api.adobe.io", "firefly-api.adobe.io", ""]
 )
