@@ -49,10 +49,19 @@ def _outputs(value: object) -> tuple[Output, ...]:
         items = cast("list[object]", value)
     else:
         one = _object(value)
+        if isinstance(crops := one.get("crops"), list):
+            return _crops(cast("list[object]", crops))
         items = [one] if _url(one) is not None else list(one.values())
     return tuple(
         Output(_url(item), _seed(item.get("seed"))) for item in map(_object, items) if item
     )
+
+
+def _crops(crops: list[object]) -> tuple[Output, ...]:
+    """Return the outputs of an auto-crop: the first box of each crop has its URL."""
+    boxes = (_object(crop).get("boundingBoxes") for crop in crops)
+    firsts = (cast("list[object]", each)[:1] if isinstance(each, list) else [] for each in boxes)
+    return tuple(Output(_url(_object(box))) for first in firsts for box in first)
 
 
 def _url(output: dict[str, object]) -> str | None:

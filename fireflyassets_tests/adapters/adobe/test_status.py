@@ -100,6 +100,10 @@ def test_failure_keeps_its_message_without_urls() -> None:
         ({"outputs": {"0": {"url": URL}, "1": {"url": "b"}}}, (Output(URL), Output("b"))),
         ({"outputs": [{"seed": True, "image": None}]}, (Output(),)),
         ({"outputs": [None, 7]}, ()),
+        (
+            {"outputs": {"crops": [{"boundingBoxes": [{"url": URL}]}, {"boundingBoxes": []}]}},
+            (Output(URL),),
+        ),
         ({"outputs": None}, ()),
         ({}, ()),
     ],
