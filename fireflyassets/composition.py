@@ -15,12 +15,14 @@ from fireflyassets.adapters.aws import clients
 from fireflyassets.adapters.aws.ledger import DynamoLedger
 from fireflyassets.adapters.aws.objects import S3ObjectStore
 from fireflyassets.adapters.aws.queue import SqsQueue
+from fireflyassets.adapters.aws.secrets import SecretsManager
 from fireflyassets.adapters.aws.tables import Tables
 from fireflyassets.adapters.aws.tokens import DynamoTokenStore
 from fireflyassets.adapters.clock import SystemClock
 from fireflyassets.adapters.files import FileCatalogue
 from fireflyassets.adapters.pillow import PillowPictures
-from fireflyassets.adapters.secrets import EnvironmentSecrets
+from fireflyassets.adapters.secrets import EnvironmentSecrets, SecretsByScheme
+from fireflyassets.adapters.stored_uploads import StoredUploads
 from fireflyassets.core import ids
 from fireflyassets.limiter.dynamodb import DynamoLimiter
 from fireflyassets.limiter.port import Limiter
@@ -53,18 +55,24 @@ def build(settings: Settings) -> Factory:
     clock = SystemClock()
     dynamodb = clients.dynamodb(settings.region)
     tables = Tables(settings.table_prefix)
-    secret_store = EnvironmentSecrets(os.environ)  # noqa: TID251 - the composition root.
+    secret_store = SecretsByScheme(
+        {
+            "env": EnvironmentSecrets(os.environ),  # noqa: TID251 - the composition root.
+            "secretsmanager": SecretsManager(lambda: clients.secretsmanager(settings.region)),
+        }
+    )
     tokens = DynamoTokenStore(dynamodb, prefix=settings.table_prefix, clock=clock)
+    objects = S3ObjectStore(clients.s3(settings.region), bucket=settings.bucket)
     return Factory(
         settings=settings,
         clock=clock,
         ledger=DynamoLedger(dynamodb, prefix=settings.table_prefix),
-        objects=S3ObjectStore(clients.s3(settings.region), bucket=settings.bucket),
+        objects=objects,
         queue=SqsQueue(clients.sqs(settings.region), queue=settings.queue),
         catalogue=FileCatalogue(settings.project),
         limiter=DynamoLimiter(dynamodb, table=tables.tickets, now=clock.now),
         pictures=PillowPictures(),
-        adobe=AdobeWorkshop(settings, secret_store, tokens, clock),
+        adobe=AdobeWorkshop(settings, secret_store, tokens, clock, StoredUploads(objects, clock)),
     )
 
 

@@ -23,9 +23,14 @@ class Settings(BaseSettings):
     ims_url: str = "https://ims-na1.adobelogin.com"
     firefly_url: str = "https://firefly-api.adobe.io"
     photoshop_url: str = "https://photoshop-api.adobe.io"
+    image_url: str = "https://image.adobe.io"
+    """Where remove-background lives."""
     adobe_hosts: tuple[str, ...] = ("*.adobe.io", "*.adobelogin.com")
     """Hosts, with port where it is not the scheme's own, that may get our Adobe headers.
     ``*.`` matches on a label boundary. Plain HTTP is allowed on loopback only."""
+
+    firefly_v4: bool = False
+    """Whether version 4 of generate may be called: its documents contradict each other."""
 
     region: str | None = Field(default=None, validation_alias="AWS_REGION")
     """AWS region, where ``AWS_REGION`` names it (as in containers); botocore itself reads only

@@ -5,10 +5,11 @@ The vendor counts what it accepted by itself, so that a test compares two books 
 """
 
 import asyncio
+import hashlib
 import io
 import itertools
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
@@ -25,16 +26,39 @@ from fireflyassets.core import ids
 from fireflyassets.core.brief import Row
 from fireflyassets.core.failure import Family, Fault
 from fireflyassets.core.job import JobRow
-from fireflyassets.core.recipe import ComposeStep, GenerateStep, Recipe
+from fireflyassets.core.recipe import ComposeStep, GenerateStep, Model, Recipe
 from fireflyassets.core.request import RawRequest
 from fireflyassets.limiter import virtual_time
 from fireflyassets.limiter.memory import MemoryLimiter
 from fireflyassets.limiter.port import Limits
 from fireflyassets.ports.catalogue import Catalogue, Credential
 from fireflyassets.ports.clock import Clock
-from fireflyassets.ports.documents import CompositeRequest, DocumentComposer
+from fireflyassets.ports.custom_models import CustomModel, CustomModels, NotReady, Ready
+from fireflyassets.ports.documents import (
+    ActionsRequest,
+    ArtboardRequest,
+    CompositeRequest,
+    CropRequest,
+    CutOutRequest,
+    DocumentComposer,
+    EditRequest,
+    ManifestRequest,
+    PictureCutter,
+)
 from fireflyassets.ports.entries import Wave
-from fireflyassets.ports.images import GenerateRequest, ImageGenerator
+from fireflyassets.ports.images import (
+    CancelAnswer,
+    ExpandRequest,
+    FillRequest,
+    GenerateRequest,
+    GenerateV4Request,
+    ImageGenerator,
+    Linked,
+    SimilarRequest,
+    Source,
+    Uploaded,
+    UpscaleRequest,
+)
 from fireflyassets.ports.paid import (
     Accepted,
     Done,
@@ -45,9 +69,11 @@ from fireflyassets.ports.paid import (
     OutcomeLost,
     Output,
     Poll,
+    PollFailed,
     Submission,
     Working,
 )
+from fireflyassets.ports.references import ReferenceStore, UploadFailed
 from fireflyassets.ports.workshop import PaidServices, Workshop
 from fireflyassets.settings import Settings
 from fireflyassets.stages.intake import Intake
@@ -164,6 +190,24 @@ class FakeImages(ImageGenerator):
             self.sizes[answer.vendor_id] = (request.width, request.height)
         return answer
 
+    async def generate_v4(self, request: GenerateV4Request) -> Submission:
+        return self.vendor.submit(lambda: None)
+
+    async def expand(self, request: ExpandRequest) -> Submission:
+        return self.vendor.submit(lambda: None)
+
+    async def fill(self, request: FillRequest) -> Submission:
+        return self.vendor.submit(lambda: None)
+
+    async def similar(self, request: SimilarRequest) -> Submission:
+        return self.vendor.submit(lambda: None)
+
+    async def upscale(self, request: UpscaleRequest) -> Submission:
+        return self.vendor.submit(lambda: None)
+
+    async def cancel(self, cancel_url: str) -> CancelAnswer | PollFailed:
+        return CancelAnswer.REQUESTED
+
     async def poll(self, status_url: str) -> Poll:
         return self.vendor.ask(status_url)
 
@@ -190,6 +234,18 @@ class FakeDocuments(DocumentComposer):
 
         return self.vendor.submit(deliver)
 
+    async def play(self, request: ActionsRequest) -> Submission:
+        return self.vendor.submit(lambda: None)
+
+    async def list_layers(self, request: ManifestRequest) -> Submission:
+        return self.vendor.submit(lambda: None)
+
+    async def lay_out(self, request: ArtboardRequest) -> Submission:
+        return self.vendor.submit(lambda: None)
+
+    async def edit(self, request: EditRequest) -> Submission:
+        return self.vendor.submit(lambda: None)
+
     async def poll(self, status_url: str) -> Poll:
         return self.vendor.ask(status_url)
 
@@ -197,11 +253,63 @@ class FakeDocuments(DocumentComposer):
         raise AssertionError("Composites are written to our own store.")
 
 
+class FakeCutter(PictureCutter):
+    """Cuts nothing."""
+
+    family = Family.PHOTOSHOP
+
+    def __init__(self, vendor: Vendor) -> None:
+        self.vendor = vendor
+
+    async def auto_crop(self, request: CropRequest) -> Submission:
+        return self.vendor.submit(lambda: None)
+
+    async def cut_out(self, request: CutOutRequest) -> Submission:
+        return self.vendor.submit(lambda: None)
+
+    async def poll(self, status_url: str) -> Poll:
+        return self.vendor.ask(status_url)
+
+    async def fetch(self, url: str) -> Fetched | FetchFailed:
+        return Fetched(jpeg(8, 8), "image/jpeg")
+
+
+class FakeReferences(ReferenceStore):
+    """Takes every URL as it is, and every picture under its hash."""
+
+    async def upload(self, content: bytes) -> Uploaded | UploadFailed:
+        return Uploaded(hashlib.sha256(content).hexdigest())
+
+    async def offer(
+        self, url: str, content: Callable[[], Awaitable[bytes]]
+    ) -> Source | UploadFailed:
+        return Linked(url)
+
+    async def forget(self, content: bytes) -> None:
+        pass
+
+
+class FakeModels(CustomModels):
+    """Knows no custom model."""
+
+    async def models(self) -> tuple[CustomModel, ...] | NotReady:
+        return ()
+
+    async def check(self, asset_id: str, model: Model) -> Ready | NotReady:
+        return NotReady(Fault(Family.FIREFLY, None, "model_unknown"))
+
+
+def services(images: FakeImages, documents: FakeDocuments) -> PaidServices:
+    """Return the fakes of one credential."""
+    cutter = FakeCutter(documents.vendor)
+    return PaidServices(images, documents, cutter, FakeReferences(), FakeModels())
+
+
 class FakeWorkshop(Workshop):
     """Opens the two fakes."""
 
     def __init__(self, images: FakeImages, documents: FakeDocuments) -> None:
-        self.services = PaidServices(images, documents)
+        self.services = services(images, documents)
 
     @asynccontextmanager
     async def open(self, credential: Credential) -> AsyncIterator[PaidServices]:
@@ -282,7 +390,7 @@ class Floor:
             wave.run_id or "",
             campaign=campaign,
             credential=credential,
-            services=PaidServices(self.images, self.documents),
+            services=services(self.images, self.documents),
             report=self.reports.append,
         )
 

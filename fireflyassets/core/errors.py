@@ -22,6 +22,7 @@ goes on from; those are return types.
     │   ├── Stopped              the wave ends before the job does
     │   └── OutcomeUnknown       a paid call may have run: held until a person decides
     ├── OwnershipLost        another wave owns the job now; stop without a word
+    ├── SecretUnreachable    the store of secrets does not answer now
     └── ServiceDown          a part of the local stack is not there
 """
 
@@ -184,6 +185,12 @@ class OwnershipLost(FactoryError):
     """The row names another wave or epoch: whatever this worker does next does not count."""
 
     remedy = "Nothing: the wave that owns the job goes on with it."
+
+
+class SecretUnreachable(FactoryError):
+    """The store of secrets does not answer; nothing says that the secret is wrong."""
+
+    remedy = "Nothing, if it passes; else see whether the store can be reached from here."
 
 
 class ServiceDown(FactoryError):

@@ -73,6 +73,30 @@ ACTIONS: Final[dict[FailureClass, Action]] = {
     FailureClass.UNKNOWN: Action.HOLD,
 }
 
+
+class Replay(StrEnum):
+    """What a replay from the dead letters may do with a class."""
+
+    FREELY = "freely"
+    """Once the vendor answers again; references are made anew, vendor jobs collected first."""
+    AFTER_MENDING = "after mending"
+    """Not before an operator says that the cause is gone."""
+    NEVER = "never"
+    """It would only spend more, or must be decided otherwise."""
+
+
+REPLAYS: Final[dict[FailureClass, Replay]] = {
+    **dict.fromkeys(FailureClass, Replay.NEVER),
+    FailureClass.THROTTLED: Replay.FREELY,
+    FailureClass.TRANSIENT: Replay.FREELY,
+    FailureClass.STALE_REFERENCE: Replay.FREELY,
+    FailureClass.STORAGE: Replay.FREELY,
+    FailureClass.AUTH: Replay.AFTER_MENDING,
+    FailureClass.ENTITLEMENT: Replay.AFTER_MENDING,
+    FailureClass.QUOTA: Replay.AFTER_MENDING,
+}
+"""The one list of recoverable classes: replaying without it is the costliest mistake there is."""
+
 GUIDANCE: Final[dict[FailureClass, str]] = {
     FailureClass.AUTH: "Rotate the credential's secret; then replay.",
     FailureClass.THROTTLED: "Nothing: the job goes on by itself when the limit allows.",
@@ -83,12 +107,12 @@ GUIDANCE: Final[dict[FailureClass, str]] = {
     FailureClass.ENTITLEMENT: "Have the product added to the credential's project; then replay.",
     FailureClass.QUOTA: "Ask Adobe for more quota, or wait for the new period; then replay.",
     FailureClass.MODEL_NOT_READY: "Nothing: the model is checked again.",
-    FailureClass.MODEL_RETIRED: "Choose another model in the campaign.",
+    FailureClass.MODEL_RETIRED: "Train the custom model again, or choose another one.",
     FailureClass.LOST_ANSWER: "Decide with Adobe's usage report whether the call was billed.",
     FailureClass.TEMPLATE_DEFECT: "Mend the template; the layer is named.",
     FailureClass.STORAGE: "Replay once the bucket can be written.",
     FailureClass.BUG: "Report it with the job id; nothing more is spent on the job meanwhile.",
-    FailureClass.UNKNOWN: "Look at the job's last fault; add its class to the table.",
+    FailureClass.UNKNOWN: "Look at the last fault and decide; add it to the table if it recurs.",
 }
 """What to tell the people who own the job; never a vendor's raw words."""
 
@@ -136,16 +160,20 @@ _OWN_CODES: Final[dict[str, FailureClass]] = {
     "lost_answer": FailureClass.LOST_ANSWER,
     "no_poll_link": FailureClass.LOST_ANSWER,
     "refused_locally": FailureClass.INVALID_REQUEST,
+    "words_ignored": FailureClass.UNSAFE_CONTENT,
     "no_token_in_time": FailureClass.TRANSIENT,
     "token_locked": FailureClass.TRANSIENT,
     "bad_token_answer": FailureClass.TRANSIENT,
     "token_rejected": FailureClass.AUTH,
     "no_secret": FailureClass.AUTH,
+    "secret_unreachable": FailureClass.TRANSIENT,
+    "tries_spent": FailureClass.TRANSIENT,
+    "nothing_written": FailureClass.TRANSIENT,
     "expired_url": FailureClass.STALE_REFERENCE,
     "storage_error": FailureClass.STORAGE,
     "not_a_picture": FailureClass.STORAGE,
 }
-_BY_CODE: Final[dict[str, FailureClass]] = {
+BY_CODE: Final[dict[str, FailureClass]] = {
     **dict.fromkeys(_UNSAFE, FailureClass.UNSAFE_CONTENT),
     "quota_exhausted": FailureClass.QUOTA,
     "403421": FailureClass.QUOTA,
@@ -156,7 +184,6 @@ _BY_CODE: Final[dict[str, FailureClass]] = {
     "403401": FailureClass.ENTITLEMENT,
     "404404": FailureClass.STALE_REFERENCE,
     "403003": FailureClass.ENTITLEMENT,
-    "unauthorized_forbidden": FailureClass.ENTITLEMENT,
     "rate_limited": FailureClass.THROTTLED,
     "backpressure_limited": FailureClass.THROTTLED,
     "unauthorized_rate_limited": FailureClass.THROTTLED,
@@ -169,10 +196,24 @@ _BY_CODE: Final[dict[str, FailureClass]] = {
     "422404": FailureClass.STALE_REFERENCE,
     "400312": FailureClass.STALE_REFERENCE,
     "unknown_job_id": FailureClass.LOST_ANSWER,
+    "model_not_ready": FailureClass.MODEL_NOT_READY,
+    "model_unknown": FailureClass.MODEL_RETIRED,
+    "model_base": FailureClass.INVALID_REQUEST,
     "cai_assertion_violation_error": FailureClass.INVALID_REQUEST,
     "language_not_supported": FailureClass.INVALID_REQUEST,
-    "cancelled_error": FailureClass.TRANSIENT,
-    "cancelled": FailureClass.TRANSIENT,
+    "session_data_not_recovered": FailureClass.TRANSIENT,
+    "internal_error": FailureClass.TRANSIENT,
+    # We cancel nothing on our own: somebody did, and has a reason.
+    "cancelled_error": FailureClass.UNKNOWN,
+    "cancelled": FailureClass.UNKNOWN,
+    "not_implemented": FailureClass.BUG,
+    "unsupported_method": FailureClass.BUG,
+    "401013": FailureClass.AUTH,
+    "401014": FailureClass.AUTH,
+    "403000": FailureClass.ENTITLEMENT,
+    "empty_input_body": FailureClass.INVALID_REQUEST,
+    "invalid_content_type": FailureClass.INVALID_REQUEST,
+    "invalid_json": FailureClass.INVALID_REQUEST,
     "input_media_indecipherable": FailureClass.INVALID_REQUEST,
     "400400": FailureClass.INVALID_REQUEST,
     "400401": FailureClass.INVALID_REQUEST,
@@ -185,8 +226,13 @@ _BY_CODE: Final[dict[str, FailureClass]] = {
     # Our own words for what was not answered, not sent, or not to be used.
     **_OWN_CODES,
 }
-_REFERENCE_FIELDS: Final = ("source", "url", "uploadid")
-_BY_STATUS: Final[dict[int, FailureClass]] = {
+BY_PLAIN_CODE: Final[dict[str, FailureClass]] = {
+    "bad_request": FailureClass.INVALID_REQUEST,
+    "validation_error": FailureClass.INVALID_REQUEST,
+}
+"""Codes that say less than the field beside them."""
+REFERENCE_FIELDS: Final = ("source", "url", "uploadid")
+BY_STATUS: Final[dict[int, FailureClass]] = {
     400: FailureClass.INVALID_REQUEST,
     401: FailureClass.AUTH,
     402: FailureClass.QUOTA,
@@ -198,22 +244,31 @@ _BY_STATUS: Final[dict[int, FailureClass]] = {
     422: FailureClass.INVALID_REQUEST,
     429: FailureClass.THROTTLED,
     451: FailureClass.UNSAFE_CONTENT,
+    501: FailureClass.BUG,
 }
+FORBIDDEN_WORDS: Final = (("traffic", FailureClass.TRANSIENT), ("quota", FailureClass.QUOTA))
+"""What the message of Photoshop's one code for all 403s gives away."""
 
 
 def classify(fault: Fault) -> FailureClass:
     """Return the class of *fault*: by its code first, then the field, then the status."""
-    if fault.code == "unauthorized_forbidden" and "traffic" in fault.message.lower():
-        return FailureClass.TRANSIENT
-    if fault.code in _BY_CODE:
-        return _BY_CODE[fault.code]
-    status = _status(fault)
-    names_reference = any(name in fault.field.lower() for name in _REFERENCE_FIELDS)
+    if fault.code == "unauthorized_forbidden":
+        said = (kind for word, kind in FORBIDDEN_WORDS if word in fault.message.lower())
+        return next(said, FailureClass.ENTITLEMENT)
+    return BY_CODE.get(fault.code) or _by_field_and_status(fault, _status(fault))
+
+
+def _by_field_and_status(fault: Fault, status: int | None) -> FailureClass:
+    names_reference = any(name in fault.field.lower() for name in REFERENCE_FIELDS)
     if names_reference and status in {None, 400, 404, 410, 422}:
         return FailureClass.STALE_REFERENCE
-    if status is not None and 500 <= status <= 599:  # noqa: PLR2004 - the HTTP range.
+    if fault.code in BY_PLAIN_CODE:
+        return BY_PLAIN_CODE[fault.code]
+    if fault.family is Family.PHOTOSHOP and status in {404, 410}:
+        return FailureClass.STALE_REFERENCE  # It has no models: an input is not there.
+    if status is not None and status not in BY_STATUS and 500 <= status <= 599:  # noqa: PLR2004
         return FailureClass.TRANSIENT
-    return _BY_STATUS.get(status or 0, FailureClass.UNKNOWN)
+    return BY_STATUS.get(status or 0, FailureClass.UNKNOWN)
 
 
 def _status(fault: Fault) -> int | None:

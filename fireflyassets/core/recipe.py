@@ -40,6 +40,10 @@ class Model(StrEnum):
     IMAGE4_CUSTOM = "image4_custom"
 
 
+CUSTOM_MODELS: Final = frozenset({Model.IMAGE3_CUSTOM, Model.IMAGE4_CUSTOM})
+"""Without the id of a custom model they are refused; with another model the id is ignored."""
+
+
 class When(BaseModel):
     """A step runs only for jobs that match; a left-out field matches all."""
 
@@ -72,6 +76,17 @@ class GenerateStep(_Step):
     model: Model = Model.IMAGE3
     size: Size = "2048x2048"
     content_class: Literal["photo", "art"] | None = None
+    custom_model: Annotated[str, StringConstraints(pattern=r"^[\x21-\x7e]{1,256}$")] | None = None
+    """Asset id of a custom model; with ``image3_custom`` or ``image4_custom``, by its base."""
+
+    @model_validator(mode="after")
+    def _pair(self) -> Self:
+        if (self.model in CUSTOM_MODELS) != (self.custom_model is not None):
+            raise ValueError(
+                f"step {self.name!r}: {self.model} and custom_model {self.custom_model!r} do not "
+                "belong together; name a custom model with, and only with, a `_custom` model"
+            )
+        return self
 
 
 class ComposeStep(_Step):

@@ -84,6 +84,7 @@ def _factory(access: Access, project: Path) -> dict[str, str]:
         "FIREFLYASSETS_IMS_URL": adobe,
         "FIREFLYASSETS_FIREFLY_URL": adobe,
         "FIREFLYASSETS_PHOTOSHOP_URL": adobe,
+        "FIREFLYASSETS_IMAGE_URL": adobe,
         "FIREFLYASSETS_ADOBE_HOSTS": json.dumps([adobe.removeprefix("http://")]),
         "FIREFLYASSETS_API_URL": access.url("api"),
         "FIREFLYASSETS_API_TOKENS": json.dumps(

@@ -52,6 +52,8 @@ class Output:
     url: str | None = None
     """Signed and short-lived; None where the vendor wrote to a URL of ours."""
     seed: int | None = None
+    ignored_words: bool = False
+    """The picture left out a part of the prompt: a success that a person must look at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +61,11 @@ class Done:
     """The remote job succeeded."""
 
     outputs: tuple[Output, ...]
-    denied_words: bool = False
-    """The picture left out a part of the prompt."""
+
+    @property
+    def denied_words(self) -> bool:
+        """Say whether a picture left out a part of the prompt."""
+        return any(output.ignored_words for output in self.outputs)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,19 @@ class StoredToken:
     expires_at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class TokenCounts:
+    """How well the cache of one credential does; a good day has one mint."""
+
+    calls: int = 0
+    mints: int = 0
+
+    @property
+    def hit_ratio(self) -> float:
+        """Return the share of calls for which nobody had to ask the token service."""
+        return 1.0 if self.calls == 0 else max(0.0, 1 - self.mints / self.calls)
+
+
 class TokenStore(ABC):
     """Shares tokens over processes, and lets one of them at a time ask for a new one."""
 
@@ -32,5 +45,9 @@ class TokenStore(ABC):
         """Forget *token* if it is still the stored one."""
 
     @abstractmethod
-    def lock(self, entry: str, *, life: timedelta) -> bool:
-        """Take the right to refresh for *life*; False while another holds it."""
+    def lock(self, entry: str, *, life: timedelta) -> str | None:
+        """Take the right to refresh for *life* and return its name; None while another holds it."""
+
+    @abstractmethod
+    def release(self, entry: str, lock: str) -> None:
+        """Give back a right that led to no token, if it is still the one in force."""

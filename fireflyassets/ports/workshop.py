@@ -4,12 +4,16 @@ Belongs here: opening and closing. Does not: calls.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
 from fireflyassets.ports.catalogue import Credential
-from fireflyassets.ports.documents import DocumentComposer
+from fireflyassets.ports.custom_models import CustomModels
+from fireflyassets.ports.documents import DocumentComposer, PictureCutter
 from fireflyassets.ports.images import ImageGenerator
+from fireflyassets.ports.references import ReferenceStore
+from fireflyassets.ports.tokens import TokenCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +22,11 @@ class PaidServices:
 
     images: ImageGenerator
     documents: DocumentComposer
+    cutter: PictureCutter
+    references: ReferenceStore
+    models: CustomModels
+    token_counts: Callable[[], TokenCounts] = TokenCounts
+    """How the token cache does so far; the share of hits should stay over 99 %."""
 
 
 class Workshop(ABC):

@@ -8,7 +8,7 @@ import hashlib
 from typing import Final
 
 from fireflyassets.core import errors, ids
-from fireflyassets.core.failure import FailureClass
+from fireflyassets.core.failure import FailureClass, Fault
 from fireflyassets.core.job import Picture, StepResult
 from fireflyassets.core.recipe import GenerateStep
 from fireflyassets.fence.call import Arrived, PaidCall
@@ -33,6 +33,7 @@ async def generate(tools: Tools, job: JobInHand, step: GenerateStep) -> StepResu
         seed=seed,
         locale=job.request.locale,
         content_class=step.content_class,
+        custom_model=step.custom_model,
     )
 
     async def submit(_: str | None) -> Submission:
@@ -60,7 +61,12 @@ async def generate(tools: Tools, job: JobInHand, step: GenerateStep) -> StepResu
     key = ids.original_key(row.customer_id, row.campaign_id, row.job_id, step.name, digest)
     await tools.offload(tools.objects.put, key, fetched.content, media_type=seen.media_type)
     picture = Picture(key, digest, seen.media_type, width, height, len(fetched.content))
-    return await bind(tools, call, arrived, picture, model=step.model.value, seed=seed)
+    made = await bind(tools, call, arrived, picture, model=step.model.value, seed=seed)
+    if any(output.ignored_words for output in arrived.outputs):
+        # It is paid and kept; who sends the job on after a look uses it as it is.
+        fault = Fault(call.service.family, None, "words_ignored", "prompt")
+        raise errors.StepRefused(step.name, fault, failure=FailureClass.UNSAFE_CONTENT)
+    return made
 
 
 def seed_for(job_id: str, step: str, generation: int) -> int:

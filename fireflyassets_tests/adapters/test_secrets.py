@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from fireflyassets.adapters.secrets import EnvironmentSecrets
+from fireflyassets.adapters.secrets import EnvironmentSecrets, SecretsByScheme
 from fireflyassets.core.errors import UnusableConfiguration
 from fireflyassets.ports.secrets import ClientSecret
 
@@ -53,6 +53,33 @@ def test_error_names_the_variable_not_its_value(variables: dict[str, str], named
     assert "SECMARK" not in str(caught.value)
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"ACME": json.dumps({**PAIR, "older_client_secret": "OLDMARK"})},
+        {"ACME_ID": "acme", "ACME_SECRET": "SECMARK", "ACME_SECRET_OLDER": "OLDMARK"},
+    ],
+)
+def test_two_secrets_live_during_a_rotation(variables: dict[str, str]) -> None:
+    """The older secret is read beside the newer one, and neither shows."""
+    secret = EnvironmentSecrets(variables).read("env:ACME")
+
+    assert secret == ClientSecret("acme", "SECMARK", "OLDMARK")
+    assert secret.rotated_back() == ClientSecret("acme", "OLDMARK", "SECMARK")
+    assert "MARK" not in repr(secret)
+
+
+def test_scheme_of_a_reference_chooses_the_store() -> None:
+    """A reference goes to the store of its scheme; an unknown scheme is named without the rest."""
+    here = {"ACME_ID": "acme", "ACME_SECRET": "SECMARK"}
+    store = SecretsByScheme({"env": EnvironmentSecrets(here)})
+
+    assert store.read("env:ACME") == ClientSecret("acme", "SECMARK")
+    with pytest.raises(UnusableConfiguration, match="`env:`") as caught:
+        store.read("SECMARK:ACME")
+    assert "SECMARK" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,32 @@ def test_writing_a_token_frees_the_lock(token_world: TokenWorld) -> None:
     assert token_world.store.lock(ENTRY, life=LIFE)
 
 
+def test_released_lock_is_free_at_once(token_world: TokenWorld) -> None:
+    """A mint that failed makes nobody wait for the lock's life; the token stays as it was."""
+    token = StoredToken("secret-1", token_world.clock.now() + HOUR)
+    token_world.store.write(ENTRY, token)
+    lock = token_world.store.lock(ENTRY, life=LIFE)
+    assert lock is not None
+
+    token_world.store.release(ENTRY, lock)
+    token_world.store.release("other", lock)
+
+    assert token_world.store.read(ENTRY) == token
+    assert token_world.store.lock(ENTRY, life=LIFE)
+
+
+def test_late_release_does_not_free_the_lock_of_another(token_world: TokenWorld) -> None:
+    """A worker that comes back after its right has run out takes nothing from its successor."""
+    late = token_world.store.lock(ENTRY, life=LIFE)
+    assert late is not None
+    token_world.clock.jump(LIFE)
+    assert token_world.store.lock(ENTRY, life=LIFE)
+
+    token_world.store.release(ENTRY, late)
+
+    assert token_world.store.lock(ENTRY, life=LIFE) is None
+
+
 def test_lock_leaves_the_token_where_it_is(token_world: TokenWorld) -> None:
     """Others work on with the old token while one asks for the new one."""
     token = StoredToken("secret-1", token_world.clock.now() + HOUR)
@@ -86,7 +112,7 @@ def test_one_of_many_takes_the_lock(token_world: TokenWorld) -> None:
 
     def lock(_: int) -> bool:
         barrier.wait()
-        return token_world.store.lock(ENTRY, life=LIFE)
+        return token_world.store.lock(ENTRY, life=LIFE) is not None
 
     with ThreadPoolExecutor(16) as pool:
         assert list(pool.map(lock, range(16))).count(True) == 1

@@ -48,6 +48,8 @@ def test_layers_are_told_apart_by_their_source() -> None:
         ([{**ART, "name": "Art"}], "pattern"),
         ([{**ART, "retry": 6}], "less than or equal to 5"),
         ([{**ART, "seed": 7}], "not permitted"),
+        ([{**ART, "model": "image3_custom"}], "do not belong together"),
+        ([{**ART, "custom_model": "urn:aaid:sc:1"}], "do not belong together"),
         ([{"name": "art", "kind": "paint"}], "'generate', 'compose'"),
     ],
 )

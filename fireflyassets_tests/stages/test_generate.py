@@ -1,12 +1,17 @@
 """Generate: one picture from the prompt, kept untouched, or a clear reason why not."""
 
+from decimal import Decimal
+
 from fireflyassets.core.failure import Family, Fault
+from fireflyassets.core.recipe import Model
 from fireflyassets.core.status import Status
 from fireflyassets.limiter.virtual_time import run
-from fireflyassets.ports.paid import Done, Fetched, FetchFailed
+from fireflyassets.ports.images import GenerateRequest
+from fireflyassets.ports.paid import Done, Fetched, FetchFailed, NotAccepted, Output, Submission
 from fireflyassets.stages.generate import SEEDS, seed_for
 from fireflyassets.wave.reports import Turn
-from fireflyassets_tests.floor import FakeImages, Take, floor, jpeg
+from fireflyassets_tests.floor import ASPECTS, FakeImages, Take, floor, jpeg, recipe
+from fireflyassets_tests.front_door import FixedCatalogue, card, config
 
 
 def test_the_original_is_kept_with_its_hash() -> None:
@@ -31,6 +36,34 @@ def test_seeds_are_stable_and_differ() -> None:
     assert len(seeds) == 100
     assert all(0 <= seed < SEEDS for seed in seeds)
     assert seed_for("job-1", "art", 1) == seed_for("job-1", "art", 1)
+
+
+class InTraining(FakeImages):
+    """A Firefly whose custom model is still in training."""
+
+    async def generate(self, request: GenerateRequest) -> Submission:
+        if request.custom_model == "urn:aaid:sc:1":
+            return NotAccepted(Fault(Family.FIREFLY, None, "model_not_ready"))
+        return await super().generate(request)
+
+
+def test_a_model_in_training_parks_the_job() -> None:
+    """Nothing is paid or failed until the model is ready; then the job goes on by itself."""
+
+    async def scenario() -> None:
+        made = recipe(model="image3_custom", custom_model="urn:aaid:sc:1")
+        templates = {aspect: f"{aspect}.psd" for aspect in ASPECTS}
+        asked = config(aspects=ASPECTS, templates=templates, recipe=made)
+        prices = card(generate={Model.IMAGE3_CUSTOM: Decimal(1)})
+        here = floor(catalogue=FixedCatalogue(asked, cards=(prices,)))
+        here.images = InTraining(here.clock)
+        (job,) = here.order(1)
+        first = await here.work([job])
+        assert first[job].turn is Turn.PARKED
+        assert here.row(job).status is Status.QUEUED
+        assert here.images.vendor.billed == []
+
+    run(scenario)
 
 
 class Expiring(FakeImages):
@@ -70,6 +103,23 @@ def test_a_success_without_outputs_is_no_success() -> None:
         assert ended[job].turn is Turn.FAILED
         assert here.row(job).status is Status.REVIEW
         assert here.images.vendor.sent == 1
+
+    run(scenario)
+
+
+def test_a_picture_that_ignored_words_goes_to_a_person() -> None:
+    """The prompt was cut by the vendor: the picture is paid and kept, and nothing is composed."""
+
+    async def scenario() -> None:
+        here = floor()
+        (job,) = here.order(1)
+        url = f"https://out/{Family.FIREFLY.value}-1"
+        here.images.vendor.script.append(Take(ending=Done((Output(url, ignored_words=True),))))
+        ended = await here.work([job])
+        assert ended[job].turn is Turn.FAILED
+        assert here.row(job).status is Status.REVIEW
+        assert here.documents.vendor.sent == 0
+        assert here.ledger.history(job).steps["art", 1].picture.key
 
     run(scenario)
 

@@ -1,6 +1,7 @@
 """One structured log line for each HTTP call, on the logger ``fireflyassets.adobe``.
 
-Belongs here: sending with a line behind it, and which facts of a call are safe to show.
+Belongs here: sending with a line behind it, which facts of a call are safe to show, and the line
+about tokens at the end.
 Does not: metrics.
 Never a query, a body, a token: only host and path, ids, times and limits.
 """
@@ -14,6 +15,7 @@ from typing import Final
 
 from fireflyassets.adapters.adobe.exchange import Answer, Call, Exchange, NoAnswer
 from fireflyassets.ports.clock import Clock
+from fireflyassets.ports.tokens import TokenCounts
 
 LOGGER: Final = logging.getLogger("fireflyassets.adobe")
 
@@ -63,6 +65,18 @@ class Sender:
         finally:  # A caller that is cancelled leaves its line, too.
             took = self.clock.now() - begun
             _write(self.client, call, reply, took=took, tried=tried)
+
+
+def write_token_counts(client: str, counts: TokenCounts) -> None:
+    """Write how a credential's token cache did, as the record's ``adobe_tokens``, too."""
+    LOGGER.info(
+        "tokens client=%s calls=%d mints=%d hit_ratio=%.4f",
+        _shown(client),
+        counts.calls,
+        counts.mints,
+        counts.hit_ratio,
+        extra={"adobe_tokens": counts},
+    )
 
 
 def _write(

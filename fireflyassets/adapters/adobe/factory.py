@@ -12,19 +12,23 @@ from uuid import uuid4
 
 import httpx
 
+from fireflyassets.adapters.adobe.custom_models import CustomModelDesk
 from fireflyassets.adapters.adobe.exchange import Exchange
 from fireflyassets.adapters.adobe.firefly import FireflyImages
 from fireflyassets.adapters.adobe.hosts import AllowedHosts
 from fireflyassets.adapters.adobe.ims import Ims
 from fireflyassets.adapters.adobe.mint import TokenDesk
-from fireflyassets.adapters.adobe.photoshop import PhotoshopDocuments
+from fireflyassets.adapters.adobe.photoshop import PhotoshopCutter, PhotoshopDocuments
+from fireflyassets.adapters.adobe.references import ReferenceDesk
 from fireflyassets.adapters.adobe.results import ResultStore
 from fireflyassets.adapters.adobe.service import ServiceParts
 from fireflyassets.adapters.adobe.transport import open_client, open_transport
 from fireflyassets.adapters.adobe.wire import AdobeWire
+from fireflyassets.adapters.memory.uploads import MemoryUploads
 from fireflyassets.core.errors import UnusableConfiguration
 from fireflyassets.ports.catalogue import Credential
 from fireflyassets.ports.clock import Clock
+from fireflyassets.ports.references import UploadCache
 from fireflyassets.ports.secrets import SecretStore
 from fireflyassets.ports.tokens import TokenStore
 from fireflyassets.settings import Settings
@@ -40,6 +44,9 @@ class AdobeClients:
 
     images: FireflyImages
     documents: PhotoshopDocuments
+    cutter: PhotoshopCutter
+    models: CustomModelDesk
+    references: ReferenceDesk
     tokens: Ims
     """For its counts."""
     wire: AdobeWire
@@ -73,8 +80,11 @@ def adobe_clients(
     token_store: TokenStore,
     clock: Clock,
     transports: Transports | None = None,
+    uploads: UploadCache | None = None,
 ) -> AdobeClients:
     """Return the clients that call Adobe as *credential*; nothing is sent yet.
+
+    *uploads* is shared over processes; without it a process remembers its own.
 
     Raises:
         UnusableConfiguration: There is no secret, or a configured host is not on the list.
@@ -91,9 +101,22 @@ def adobe_clients(
     )
     results = _results(seam)
     parts = ServiceParts(wire, results, settings.submit_timeout)
+    models = CustomModelDesk(wire, base_url=settings.firefly_url)
     return AdobeClients(
-        images=FireflyImages(parts, base_url=settings.firefly_url),
+        images=FireflyImages(
+            parts, base_url=settings.firefly_url, models=models, v4=settings.firefly_v4
+        ),
         documents=PhotoshopDocuments(parts, base_url=settings.photoshop_url),
+        cutter=PhotoshopCutter(
+            parts, base_url=settings.photoshop_url, cut_out_url=settings.image_url
+        ),
+        models=models,
+        references=ReferenceDesk(
+            wire,
+            base_url=settings.firefly_url,
+            organisation=credential.organisation,
+            cache=uploads or MemoryUploads(clock),
+        ),
         tokens=tokens,
         wire=wire,
         results=results,
@@ -141,7 +164,11 @@ def _tokens(
 
 def _trusted(settings: Settings) -> AllowedHosts:
     hosts = AllowedHosts(settings.adobe_hosts)
-    urls = {"firefly_url": settings.firefly_url, "photoshop_url": settings.photoshop_url}
+    urls = {
+        "firefly_url": settings.firefly_url,
+        "photoshop_url": settings.photoshop_url,
+        "image_url": settings.image_url,
+    }
     for name, url in urls.items():
         if not hosts.may_carry_credentials(url):
             raise UnusableConfiguration(f"{name} is not on the list of adobe_hosts.")

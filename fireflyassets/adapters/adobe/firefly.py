@@ -1,114 +1,230 @@
-"""Firefly's image generation, v3 asynchronous.
+"""Firefly's calls: v3 asynchronous, and v4 generate where a setting allows it.
 
-Belongs here: its path, header, body and limits. Does not: what all services share.
+Belongs here: paths, headers, and our words turned into bodies. Does not: the bodies' rules
+(``firefly_bodies.py``), what all services share (``service.py``). The retired synchronous calls
+of v3 are not here.
 """
 
-import re
-from typing import Final, Literal
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Final
 
-from pydantic import BaseModel
-
-from fireflyassets.adapters.adobe.service import AdobeService
-from fireflyassets.core.failure import Family
-from fireflyassets.core.recipe import Model
-from fireflyassets.ports.images import GenerateRequest, ImageGenerator
-from fireflyassets.ports.paid import Submission
-
-_PATH: Final = "/v3/images/generate-async"
-_PROMPT_LONGEST: Final = 1024
-_IMAGE3: Final = frozenset(
-    {
-        (2048, 2048),
-        (1024, 1024),
-        (2304, 1792),
-        (1792, 2304),
-        (2688, 1536),
-        (2688, 1512),
-        (1344, 768),
-        (1344, 756),
-        (1152, 896),
-        (896, 1152),
-    }
+from fireflyassets.adapters.adobe import cancelling
+from fireflyassets.adapters.adobe.bodies import Body, made
+from fireflyassets.adapters.adobe.custom_models import CustomModelDesk
+from fireflyassets.adapters.adobe.firefly_bodies import (
+    ExpandBody,
+    FillBody,
+    GenerateBody,
+    GenerateV4Body,
+    SimilarBody,
+    UpscaleBody,
 )
-_IMAGE4: Final = frozenset({(2048, 2048), (2304, 1792), (1792, 2304), (2688, 1536), (1440, 2560)})
-SIZES: Final[dict[Model, frozenset[tuple[int, int]]]] = {
-    Model.IMAGE3: _IMAGE3,
-    Model.IMAGE3_CUSTOM: _IMAGE3,
-    Model.IMAGE4_STANDARD: _IMAGE4,
-    Model.IMAGE4_ULTRA: _IMAGE4,
-    Model.IMAGE4_CUSTOM: _IMAGE4,
-}
-"""The pairs each model makes, by Adobe's specification of May 2026; others are refused there."""
+from fireflyassets.adapters.adobe.firefly_parts import locale_code, seeds_of
+from fireflyassets.adapters.adobe.service import AdobeService, ServiceParts
+from fireflyassets.core.failure import Family
+from fireflyassets.core.request import Problem
+from fireflyassets.ports.custom_models import Ready
+from fireflyassets.ports.images import (
+    CancelAnswer,
+    ExpandRequest,
+    FillRequest,
+    GenerateRequest,
+    GenerateV4Request,
+    ImageGenerator,
+    Mask,
+    Placement,
+    SimilarRequest,
+    Source,
+    Structure,
+    Style,
+    Uploaded,
+    UpscaleRequest,
+)
+from fireflyassets.ports.paid import NotAccepted, PollFailed, Submission
 
-_CUSTOM: Final = frozenset({Model.IMAGE3_CUSTOM, Model.IMAGE4_CUSTOM})
-_LOCALE: Final = re.compile(r"([a-z]{2})(?:-[A-Z][a-z]{3})?-([A-Z]{2})")
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
-
-
-class _Size(BaseModel):
-    width: int
-    height: int
-
-
-class _GenerateBody(BaseModel):
-    """The part of `GenerateImagesRequestV3` that we send. Model names in bodies are ignored."""
-
-    prompt: str
-    numVariations: Literal[1] = 1  # noqa: N815 - Adobe's name. One picture, one seed, one price.
-    seeds: tuple[int]
-    size: _Size
-    contentClass: str | None = None  # noqa: N815
-    promptBiasingLocaleCode: str | None = None  # noqa: N815
+_V4_OFF: Final = Problem(
+    "version",
+    "v4-off",
+    "Version 4 of generate is switched off.",
+    "Set FIREFLYASSETS_FIREFLY_V4, or use version 3.",
+)
+UPSCALER: Final = "precise_upsampler_v1"
+V4_MODEL: Final = "image5"
 
 
 class FireflyImages(AdobeService, ImageGenerator):
-    """Generates pictures with Firefly."""
+    """Makes pictures with Firefly."""
 
     family: Family = Family.FIREFLY
 
+    def __init__(
+        self, parts: ServiceParts, *, base_url: str, models: CustomModelDesk, v4: bool = False
+    ) -> None:
+        """Take the shared parts, the desk that knows custom models, and whether v4 may be used.
+
+        Raises:
+            UnusableConfiguration: *base_url* is not a URL.
+        """
+        super().__init__(parts, base_url=base_url)
+        self._models = models
+        self._v4 = v4
+
     async def generate(self, request: GenerateRequest) -> Submission:
-        """Send one generate; a request that Firefly would refuse is not sent."""
-        if problems := check(request):
-            return self._refuse(problems)
+        """Send one generate; a custom model that can't be used yet is found out first, free."""
+        body = made(GenerateBody, generate_fields(request))
+        if not isinstance(body, GenerateBody):
+            return self._refuse(body)
+        if body.custom_model_id is not None:
+            standing = await self._models.check(body.custom_model_id, request.model)
+            if not isinstance(standing, Ready):
+                return NotAccepted(standing.fault, standing.retry_after)
+        return await self._send("generate-async", body, request.model, request.prompt)
+
+    async def generate_v4(self, request: GenerateV4Request) -> Submission:
+        """Send one generate of version 4, if the setting allows it."""
+        body = made(GenerateV4Body, _v4_fields(request))
+        if not self._v4:
+            body = (_V4_OFF,)
+        if not isinstance(body, GenerateV4Body):
+            return self._refuse(body)
+        headers = {"x-model-version": V4_MODEL}
+        content = body.wire()
+        return await self._submit(
+            "/v4/images/generate-async", content, headers=headers, hide=(request.prompt,)
+        )
+
+    async def expand(self, request: ExpandRequest) -> Submission:
+        """Send one expand."""
+        fields = {
+            **_varied(request.seeds, request.width, request.height),
+            "image": _image(request.source),
+            "mask": _mask(request.mask),
+            "placement": _placement(request.placement),
+            "prompt": request.prompt,
+        }
+        body = made(ExpandBody, fields)
+        return await self._send("expand-async", body, None, request.prompt)
+
+    async def fill(self, request: FillRequest) -> Submission:
+        """Send one fill."""
+        fields = {
+            **_varied(request.seeds, request.width, request.height),
+            "image": _image(request.source),
+            "mask": _mask(request.mask),
+            "prompt": request.prompt,
+            "negative_prompt": request.negative_prompt,
+            "prompt_biasing_locale_code": locale_code(request.locale),
+        }
+        hide = (request.prompt, request.negative_prompt)
+        return await self._send("fill-async", made(FillBody, fields), None, *hide)
+
+    async def similar(self, request: SimilarRequest) -> Submission:
+        """Send one generate-similar."""
+        fields = {
+            **_varied(request.seeds, request.width, request.height),
+            "image": _image(request.source),
+            "model": request.model,
+        }
+        body = made(SimilarBody, fields)
+        return await self._send("generate-similar-async", body, request.model)
+
+    async def upscale(self, request: UpscaleRequest) -> Submission:
+        """Send one upscale."""
+        fields: dict[str, object] = {
+            "image": _image(request.source),
+            "seeds": request.seeds,
+            "upscale_factor": request.factor,
+        }
+        return await self._send("upscale", made(UpscaleBody, fields), UPSCALER)
+
+    async def cancel(self, cancel_url: str) -> CancelAnswer | PollFailed:
+        """Ask for the end of a job."""
+        return await cancelling.cancel(self._wire, cancel_url, family=self.family)
+
+    async def _send(
+        self, path: str, body: Body | tuple[Problem, ...], model: str | None, *hide: str | None
+    ) -> Submission:
+        if not isinstance(body, Body):
+            return self._refuse(body)
         # The header is always sent: what a missing one means differs from spec to server.
-        headers = {"x-model-version": request.model.value}
-        return await self._submit(_PATH, _body(request), headers=headers, hide=(request.prompt,))
+        headers = {} if model is None else {"x-model-version": str(model)}
+        texts = [text for text in hide if text]
+        return await self._submit(f"/v3/images/{path}", body.wire(), headers=headers, hide=texts)
 
 
-def check(request: GenerateRequest) -> list[str]:
-    """Return what Firefly would refuse in *request*, in sentences that never quote the prompt."""
-    size = (request.width, request.height)
-    legal = ", ".join(f"{width}x{height}" for width, height in sorted(SIZES[request.model]))
-    rules = [
-        (bool(request.prompt.strip()), "The prompt is empty."),
-        (
-            len(request.prompt) <= _PROMPT_LONGEST,
-            f"The prompt has {len(request.prompt)} code points, more than {_PROMPT_LONGEST}.",
-        ),
-        (not _SURROGATE.search(request.prompt), "The prompt holds half of a surrogate pair."),
-        (
-            size in SIZES[request.model],
-            f"{request.model} does not make {size[0]}x{size[1]}; use one of {legal}.",
-        ),
-        (request.model not in _CUSTOM, f"{request.model} needs the id of a custom model."),
-        (request.content_class in {None, "photo", "art"}, "The content class is photo or art."),
-        (request.seed >= 0, "The seed is negative."),
-    ]
-    return [sentence for holds, sentence in rules if not holds]
+def generate_fields(request: GenerateRequest) -> dict[str, object]:
+    """Return a generate's fields, to be made into a body."""
+    return {
+        **_varied(request.seeds, request.width, request.height),
+        "model": request.model,
+        "prompt": request.prompt,
+        "negative_prompt": request.negative_prompt,
+        "content_class": request.content_class,
+        "custom_model_id": request.custom_model,
+        "prompt_biasing_locale_code": locale_code(request.locale),
+        "style": _style(request.style),
+        "structure": _structure(request.structure),
+        "upsampler_type": request.upsampler,
+        "visual_intensity": request.visual_intensity,
+    }
 
 
-def _body(request: GenerateRequest) -> bytes:
-    body = _GenerateBody(
-        prompt=request.prompt,
-        seeds=(request.seed,),
-        size=_Size(width=request.width, height=request.height),
-        contentClass=request.content_class,
-        promptBiasingLocaleCode=_locale(request.locale),
-    )
-    return body.model_dump_json(exclude_none=True).encode()
+def _v4_fields(request: GenerateV4Request) -> dict[str, object]:
+    blob = {"source": _source(request.reference)} if request.reference else None
+    return {
+        "prompt": request.prompt,
+        "aspect_ratio": request.aspect_ratio,
+        "resolution_level": request.resolution,
+        "model_specific_payload": {
+            "locale_code": locale_code(request.locale),
+            "prompt_reasoner": request.reasoner,
+        },
+        "seeds": (request.seed,),
+        "reference_blobs": None if blob is None else (blob,),
+    }
 
 
-def _locale(locale: str) -> str | None:
-    """Return the form ``en-US`` of *locale*; None where it has no region or no such form."""
-    found = _LOCALE.fullmatch(locale)
-    return f"{found.group(1)}-{found.group(2)}" if found else None
+def _varied(seeds: tuple[int, ...], width: int, height: int) -> dict[str, object]:
+    return {**seeds_of(seeds), "size": {"width": width, "height": height}}
+
+
+def _style(style: Style | None) -> Mapping[str, object] | None:
+    if style is None:
+        return None
+    return {
+        "presets": style.presets or None,
+        "image_reference": None if style.reference is None else _image(style.reference),
+        "strength": style.strength,
+    }
+
+
+def _structure(structure: Structure | None) -> Mapping[str, object] | None:
+    if structure is None:
+        return None
+    return {"image_reference": _image(structure.reference), "strength": structure.strength}
+
+
+def _mask(mask: Mask | None) -> Mapping[str, object] | None:
+    if mask is None:
+        return None
+    return {**_image(mask.source), "invert": mask.invert or None}
+
+
+def _placement(placement: Placement | None) -> Mapping[str, object] | None:
+    if placement is None:
+        return None
+    said = asdict(placement)
+    alignment = {name: said.pop(name) for name in ("horizontal", "vertical")}
+    insets = {side: pixels for side, pixels in said.items() if pixels is not None}
+    return {"alignment": alignment, "inset": insets or None}
+
+
+def _image(source: Source) -> dict[str, object]:
+    return {"source": _source(source)}
+
+
+def _source(source: Source) -> dict[str, object]:
+    if isinstance(source, Uploaded):
+        return {"upload_id": source.upload_id}
+    return {"url": source.url}

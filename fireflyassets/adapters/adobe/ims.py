@@ -14,32 +14,23 @@ from typing import Final
 
 from fireflyassets.adapters.adobe.call_log import LOGGER
 from fireflyassets.adapters.adobe.mint import MOST, NoToken, TokenDesk
-from fireflyassets.core.errors import UnusableConfiguration
-from fireflyassets.core.failure import Family, Fault
+from fireflyassets.core.errors import SecretUnreachable, UnusableConfiguration
+from fireflyassets.core.failure import FailureClass, Family, Fault, classify
 from fireflyassets.ports.clock import Clock
-from fireflyassets.ports.secrets import SecretStore
-from fireflyassets.ports.tokens import StoredToken, TokenStore
+from fireflyassets.ports.secrets import ClientSecret, SecretStore
+from fireflyassets.ports.tokens import StoredToken, TokenCounts, TokenStore
 
 _EARLY: Final = timedelta(minutes=15)
 _MARGIN: Final = timedelta(seconds=5)
-_LOCK: Final = MOST + timedelta(seconds=5)
-"""Longer than asking can take. The store frees it at a write; after a failure it runs out."""
+_LOCK: Final = 2 * MOST + timedelta(seconds=5)
+"""Longer than asking can take, with both secrets. It is freed at the end of the asking; only that
+of a process that dies meanwhile runs out."""
 _LOOK_AGAIN: Final = timedelta(milliseconds=250)
+_REFUSAL: Final = timedelta(seconds=30)
+"""How long nobody here asks again after a refusal that named no wait."""
+_WRONG_CLIENT: Final = "invalid_client"
 _DISTRUST: Final = timedelta(minutes=1)
 """How long a fresh token that was refused at once is not replaced: a new one would not help."""
-
-
-@dataclass(frozen=True, slots=True)
-class TokenCounts:
-    """How well the cache does; a good day has one mint."""
-
-    calls: int
-    mints: int
-
-    @property
-    def hit_ratio(self) -> float:
-        """Return the share of calls for which nobody had to ask the token service."""
-        return 1.0 if self.calls == 0 else max(0.0, 1 - self.mints / self.calls)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +69,7 @@ class Ims:
         self._flight: asyncio.Task[str | NoToken] | None = None
         self._unproven: tuple[str, datetime] | None = None
         self._refused: tuple[NoToken, datetime] | None = None
-        self._counts = TokenCounts(0, 0)
+        self._counts = TokenCounts()
 
     @property
     def counts(self) -> TokenCounts:
@@ -94,6 +85,11 @@ class Ims:
         if self._clock.now() >= held.renew_at and self._flight is None:
             self._take_off(renewing=held.stored.token)
         return held.stored.token
+
+    def warm(self) -> None:
+        """Fetch a token ahead of the first call, in the background, if there is none in hand."""
+        if (self._held is None or not self._is_usable(self._held.stored)) and self._flight is None:
+            self._take_off(renewing=None)
 
     async def replacement(self, rejected: str) -> str | NoToken:
         """Return another token than *rejected*, which a service answered with 401.
@@ -154,10 +150,25 @@ class Ims:
             stored = await asyncio.to_thread(self._store.read, self._entry)
             if stored is not None and stored.token != renewing and self._is_usable(stored):
                 return self._hold(stored)
-            if await asyncio.to_thread(lambda: self._store.lock(self._entry, life=_LOCK)):
-                return await self._mint(renewing)
+            lock = await asyncio.to_thread(lambda: self._store.lock(self._entry, life=_LOCK))
+            if lock is not None:
+                return await self._mint_under(lock, renewing)
             await self._clock.sleep(_LOOK_AGAIN)
         return NoToken(Fault(Family.IMS, None, "token_locked"), _LOOK_AGAIN)
+
+    async def _mint_under(self, lock: str, renewing: str | None) -> str | NoToken:
+        """Mint, and leave the lock to others unless the service asked us all to wait."""
+        free = True
+        try:
+            minted = await self._mint(renewing)
+            if isinstance(minted, NoToken):
+                free = classify(minted.fault) is not FailureClass.THROTTLED
+                return minted
+            free = False  # The write has freed it.
+            return minted
+        finally:
+            if free:
+                await asyncio.to_thread(self._store.release, self._entry, lock)
 
     async def _mint(self, renewing: str | None) -> str | NoToken:
         # Between the read and the lock another process may have written and freed it.
@@ -165,7 +176,7 @@ class Ims:
         if stored is None or stored.token == renewing or not self._is_usable(stored):
             minted = await self._ask()
             if isinstance(minted, NoToken):
-                self._refused = (minted, self._clock.now() + (minted.retry_after or _LOCK))
+                self._refused = (minted, self._clock.now() + (minted.retry_after or _REFUSAL))
                 return self._refusal() or minted
             stored = minted
         await asyncio.to_thread(self._store.write, self._entry, stored)
@@ -183,7 +194,18 @@ class Ims:
             secret = await asyncio.to_thread(self._secrets.read, self._reference)
         except UnusableConfiguration:
             return NoToken(Fault(Family.IMS, None, "no_secret"))
-        return await self._desk.mint(replace(secret, client_id=self.client_id), self._scopes)
+        except SecretUnreachable:
+            return NoToken(Fault(Family.IMS, None, "secret_unreachable"))
+        return await self._minted(replace(secret, client_id=self.client_id))
+
+    async def _minted(self, secret: ClientSecret) -> StoredToken | NoToken:
+        """Ask with the newer secret; with the older one where the newer is not known yet."""
+        minted = await self._desk.mint(secret, self._scopes)
+        refused = isinstance(minted, NoToken) and minted.fault.code == _WRONG_CLIENT
+        if not refused or secret.older_secret is None:
+            return minted
+        LOGGER.warning("token of %s: the newer secret was refused", self.client_id)
+        return await self._desk.mint(secret.rotated_back(), self._scopes)
 
     def _hold(self, stored: StoredToken) -> str:
         """Keep a token and set when to renew it: 15 minutes early, give or take a tenth."""

@@ -118,7 +118,7 @@ class TokenDesk:
         body = cast("dict[str, object]", payload) if isinstance(payload, dict) else {}
         token, life = body.get("access_token"), _life(body.get("expires_in"))
         if reply.status != _OK:
-            hide = (secret.client_secret, secret.client_id)
+            hide = (secret.client_secret, secret.older_secret or "", secret.client_id)
             fault = faults.from_answer(Family.IMS, reply, hide=hide)
             return NoToken(fault, self._asked(reply))
         if not isinstance(token, str) or not _TOKEN.fullmatch(token) or life is None:

@@ -1,103 +1,112 @@
-"""Photoshop's create-composite, v2.
+"""Photoshop's calls, v2.
 
-Belongs here: its path, body and limits. Does not: what all services share.
+Belongs here: paths, and our words turned into bodies. Does not: the bodies' rules
+(``photoshop_bodies.py``), what all services share (``service.py``). Version 1 has ended.
 """
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Final, Literal
+from typing import Final
 
-from pydantic import BaseModel
-
-from fireflyassets.adapters.adobe.hosts import parse_address
-from fireflyassets.adapters.adobe.service import AdobeService
+from fireflyassets.adapters.adobe import photoshop_bodies as bodies
+from fireflyassets.adapters.adobe.bodies import Body, made
+from fireflyassets.adapters.adobe.photoshop_text import text_fields
+from fireflyassets.adapters.adobe.service import AdobeService, ServiceParts
 from fireflyassets.core.failure import Family
-from fireflyassets.ports.documents import CompositeRequest, DocumentComposer
+from fireflyassets.core.request import Problem
+from fireflyassets.ports.documents import (
+    ActionsRequest,
+    ArtboardRequest,
+    CompositeRequest,
+    CropRequest,
+    CutOutRequest,
+    DocumentComposer,
+    EditRequest,
+    ManifestRequest,
+    OutputFile,
+    PictureCutter,
+)
 from fireflyassets.ports.paid import Done, Poll, Submission
 
-_PATH: Final = "/v2/create-composite"
 _MOST_BYTES: Final = 1_000_000
-_WIDEST: Final = 32_000
-_TEXT_LONGEST: Final = 51_200
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
-class _Url(BaseModel):
-    url: str
-
-
-class _Source(BaseModel):
-    source: _Url
-
-
-class _Edit(BaseModel):
-    type: Literal["edit"] = "edit"
-
-
-class _SmartObject(BaseModel):
-    smartObjectFile: _Source  # noqa: N815 - Adobe's name, as below.
-
-
-class _SmartObjectLayer(BaseModel):
-    type: Literal["smart_object_layer"] = "smart_object_layer"
-    name: str
-    operation: _Edit = _Edit()
-    smartObject: _SmartObject  # noqa: N815
-
-
-class _Text(BaseModel):
-    content: str
-
-
-class _TextLayer(BaseModel):
-    type: Literal["text_layer"] = "text_layer"
-    name: str
-    operation: _Edit = _Edit()
-    text: _Text
-
-
-class _Edits(BaseModel):
-    layers: tuple[_SmartObjectLayer | _TextLayer, ...]
-
-
-class _FontOptions(BaseModel):
-    # `use_default` would render a wrong font and succeed.
-    missingFontStrategy: Literal["fail"] = "fail"  # noqa: N815
-
-
-class _Output(BaseModel):
-    mediaType: Literal["image/jpeg", "image/png"]  # noqa: N815
-    destination: _Url
-    width: int
-    height: int
-    quality: Literal["maximum"] | None = None
-
-
-class _CompositeBody(BaseModel):
-    """The part of `CreateCompositeRequest` that we send."""
-
-    image: _Source
-    edits: _Edits
-    fontOptions: _FontOptions = _FontOptions()  # noqa: N815 - top level in this call only.
-    outputs: tuple[_Output]
-
-
-class PhotoshopDocuments(AdobeService, DocumentComposer):
-    """Fills templates with Photoshop."""
+class _Photoshop(AdobeService):
+    """What the two ports share: the way of a body to the wire."""
 
     family: Family = Family.PHOTOSHOP
 
-    async def compose(self, request: CompositeRequest) -> Submission:
-        """Send one composite; a request that Photoshop would refuse is not sent."""
-        problems = check(request)
-        content = b"" if problems else _body(request)
+    async def _send(
+        self, path: str, body: Body | tuple[Problem, ...], *, hide: Iterable[str] = ()
+    ) -> Submission:
+        if not isinstance(body, Body):
+            return self._refuse(body)
+        content = body.wire()
         if len(content) >= _MOST_BYTES:
-            problems = [f"The request has {len(content)} bytes; it must stay under {_MOST_BYTES}."]
-        if problems:
-            return self._refuse(problems)
-        hide = tuple(request.texts.values())
-        return await self._submit(_PATH, content, headers={}, hide=hide)
+            message = f"The request has {len(content)} bytes, not under {_MOST_BYTES}."
+            fix = "Shorten the texts, or split the call."
+            return self._refuse((Problem("body", "bytes", message, fix),))
+        return await self._submit(path, content, headers={}, hide=hide)
+
+
+class PhotoshopDocuments(_Photoshop, DocumentComposer):
+    """Fills templates with Photoshop."""
+
+    async def compose(self, request: CompositeRequest) -> Submission:
+        """Send one composite."""
+        fields: dict[str, object] = {
+            "image": _file(request.template_url),
+            "edits": {"layers": _layers(request)},
+            "font_options": {"additional_fonts": tuple(map(_file, request.fonts)) or None},
+            "outputs": _outputs(request.outputs),
+        }
+        body = made(bodies.CompositeBody, fields)
+        return await self._send("/v2/create-composite", body, hide=tuple(request.texts.values()))
+
+    async def play(self, request: ActionsRequest) -> Submission:
+        """Send one execute-actions."""
+        actions = tuple(
+            {"source": {"url": url}, "action_name": name} for url, name in request.actions
+        )
+        fields: dict[str, object] = {
+            "image": _file(request.template_url),
+            "options": {
+                "actions": actions or None,
+                "uxp": None if request.script_url is None else _file(request.script_url),
+                "additional_contents": tuple(map(_file, request.contents)) or None,
+            },
+            "outputs": _outputs(request.outputs),
+        }
+        return await self._send("/v2/execute-actions", made(bodies.ActionsBody, fields))
+
+    async def list_layers(self, request: ManifestRequest) -> Submission:
+        """Send one generate-manifest."""
+        output = {"destination": {"url": request.output_url}}
+        fields: dict[str, object] = {"image": _file(request.template_url), "outputs": (output,)}
+        return await self._send("/v2/generate-manifest", made(bodies.ManifestBody, fields))
+
+    async def lay_out(self, request: ArtboardRequest) -> Submission:
+        """Send one create-artboard."""
+        fields: dict[str, object] = {
+            "images": tuple(map(_file, request.pictures)),
+            "artboard_spacing": request.spacing,
+            "outputs": _outputs(request.outputs),
+        }
+        return await self._send("/v2/create-artboard", made(bodies.ArtboardBody, fields))
+
+    async def edit(self, request: EditRequest) -> Submission:
+        """Send one edit."""
+        exposure = None if request.exposure is None else float(request.exposure)
+        output = {"media_type": request.media_type, "destination": {"url": request.output_url}}
+        fields: dict[str, object] = {
+            "image": _file(request.picture_url),
+            "edits": {
+                "auto_tone": request.auto_tone or None,
+                "light": {"exposure": exposure, "contrast": request.contrast},
+            },
+            "outputs": (output,),
+        }
+        return await self._send("/v2/edit", made(bodies.EditBody, fields))
 
     async def poll(self, status_url: str) -> Poll:
         """Ask how a job stands. Its outputs have no URL: they were written to ours."""
@@ -108,66 +117,81 @@ class PhotoshopDocuments(AdobeService, DocumentComposer):
         return poll
 
 
-def check(request: CompositeRequest) -> list[str]:
-    """Return what Photoshop would refuse in *request*, without its words and URLs."""
-    return [*_size_problems(request), *_layer_problems(request), *_url_problems(request)]
+class PhotoshopCutter(_Photoshop, PictureCutter):
+    """Cuts pictures; remove-background lives on a host of its own."""
+
+    def __init__(self, parts: ServiceParts, *, base_url: str, cut_out_url: str) -> None:
+        """Take the shared parts and both addresses.
+
+        Raises:
+            UnusableConfiguration: One of them is not a URL.
+        """
+        super().__init__(parts, base_url=base_url)
+        self._cut_outs = _CutOuts(parts, base_url=cut_out_url)
+
+    async def auto_crop(self, request: CropRequest) -> Submission:
+        """Send one auto-crop."""
+        fields: dict[str, object] = {
+            "image": _file(request.picture_url),
+            "mode": request.mode,
+            "aspect_ratio": request.ratios or None,
+        }
+        return await self._send("/v1/auto-crop", made(bodies.CropBody, fields))
+
+    async def cut_out(self, request: CutOutRequest) -> Submission:
+        """Send one remove-background."""
+        fields: dict[str, object] = {
+            "image": _file(request.picture_url),
+            "mode": request.mode,
+            "output": {"media_type": request.media_type},
+            "trim": request.trim,
+        }
+        return await self._cut_outs.send(made(bodies.CutOutBody, fields))
 
 
-def _size_problems(request: CompositeRequest) -> Iterator[str]:
-    if not (0 < request.width <= _WIDEST and 0 < request.height <= _WIDEST):
-        yield f"{request.width}x{request.height} is not a size from 1 to {_WIDEST} pixels."
-    if request.media_type not in {"image/jpeg", "image/png"}:
-        yield "The output is image/jpeg or image/png."
+class _CutOuts(_Photoshop):
+    """The host of remove-background."""
+
+    async def send(self, body: Body | tuple[Problem, ...]) -> Submission:
+        """Send one remove-background."""
+        return await self._send("/v2/remove-background", body)
 
 
-def _layer_problems(request: CompositeRequest) -> Iterator[str]:
-    names = [*request.pictures, *request.texts]
-    if not names or not all(names):
-        yield "Name at least one layer, and none with an empty name."
-    if both := set(request.pictures) & set(request.texts):
-        yield f"{len(both)} layers are named both as a picture and as a text."
-    if any(_SURROGATE.search(text) for text in (*names, *request.texts.values())):
-        yield "A layer's name or text holds half of a surrogate pair."
-    for name, text in request.texts.items():
-        if len(text) > _TEXT_LONGEST:
-            yield f"The text of layer {name[:80]!r} has more than {_TEXT_LONGEST} characters."
-
-
-def _url_problems(request: CompositeRequest) -> Iterator[str]:
-    urls = {
-        "template": request.template_url,
-        "output": request.output_url,
-        **{f"picture of layer {name[:80]!r}": url for name, url in request.pictures.items()},
-    }
-    for name, url in urls.items():
-        address = parse_address(url)
-        if address is None or (address.scheme != "https" and not address.is_loopback):
-            yield f"The URL of the {name} is not a whole HTTPS URL."
-
-
-def _body(request: CompositeRequest) -> bytes:
+def _layers(request: CompositeRequest) -> tuple[Mapping[str, object], ...]:
+    """Return pictures, then texts: the service draws the first named layer first."""
     pictures = (
-        _SmartObjectLayer(name=name, smartObject=_SmartObject(smartObjectFile=_source(url)))
+        {
+            "type": "smart_object_layer",
+            "id": request.layer_ids.get(name),
+            "name": name,
+            "smart_object": {"smart_object_file": _file(url)},
+        }
         for name, url in request.pictures.items()
     )
     texts = (
-        _TextLayer(name=name, text=_Text(content=text)) for name, text in request.texts.items()
+        {
+            "type": "text_layer",
+            "id": request.layer_ids.get(name),
+            "name": name,
+            "text": text_fields(words, request.styles.get(name)),
+        }
+        for name, words in request.texts.items()
     )
-    jpeg = request.media_type == "image/jpeg"
-    output = _Output(
-        mediaType="image/jpeg" if jpeg else "image/png",
-        destination=_Url(url=request.output_url),
-        width=request.width,
-        height=request.height,
-        quality="maximum" if jpeg else None,
-    )
-    body = _CompositeBody(
-        image=_source(request.template_url),
-        edits=_Edits(layers=(*pictures, *texts)),
-        outputs=(output,),
-    )
-    return body.model_dump_json(exclude_none=True).encode()
+    return (*pictures, *texts)
 
 
-def _source(url: str) -> _Source:
-    return _Source(source=_Url(url=url))
+def _outputs(files: tuple[OutputFile, ...]) -> tuple[dict[str, object], ...]:
+    return tuple(
+        {
+            "media_type": file.media_type,
+            "destination": {"url": file.url},
+            "width": file.width,
+            "height": file.height,
+            "quality": "maximum" if file.media_type == "image/jpeg" else None,
+        }
+        for file in files
+    )
+
+
+def _file(url: str) -> dict[str, object]:
+    return {"source": {"url": url}}

@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import Final
 
 from fireflyassets.adapters.adobe import faults, retry_after, status, submission
+from fireflyassets.adapters.adobe.bodies import sentences
 from fireflyassets.adapters.adobe.exchange import Answer, NoAnswer
 from fireflyassets.adapters.adobe.hosts import parse_address
 from fireflyassets.adapters.adobe.mint import NoToken
@@ -17,6 +18,7 @@ from fireflyassets.adapters.adobe.results import ResultStore
 from fireflyassets.adapters.adobe.wire import AdobeWire, Ask, Reply, Untrusted
 from fireflyassets.core.errors import UnusableConfiguration
 from fireflyassets.core.failure import Fault
+from fireflyassets.core.request import Problem
 from fireflyassets.ports.paid import (
     Fetched,
     FetchFailed,
@@ -86,9 +88,10 @@ class AdobeService(PaidService):
         )
         return submission.read(reply, family=self.family, now=self._wire.clock.now(), hide=hide)
 
-    def _refuse(self, problems: list[str]) -> NotAccepted:
+    def _refuse(self, problems: tuple[Problem, ...]) -> NotAccepted:
         """Return the refusal of a request that the vendor would refuse, without sending it."""
-        return NotAccepted(Fault(self.family, None, "refused_locally", message=" ".join(problems)))
+        field = problems[0].field if problems else ""
+        return NotAccepted(Fault(self.family, None, "refused_locally", field, sentences(problems)))
 
     async def _ask_status(self, url: str) -> Reply:
         return await self._wire.ask(Ask("GET", url, within=_POLL))

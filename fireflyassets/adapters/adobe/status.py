@@ -5,6 +5,7 @@ known to have ended counts as working until the caller's own deadline.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final, cast
 
 from fireflyassets.adapters.adobe import faults
@@ -30,7 +31,8 @@ def read(payload: object, *, family: Family, hide: Iterable[str] = ()) -> Poll:
         result = _object(body.get("result"))
         # Some guides show the outputs beside the status.
         outputs = _outputs(result.get("outputs", body.get("outputs")))
-        return Done(outputs, denied_words=any(result.get(flag) is True for flag in _FLAGS))
+        ignored = any(result.get(flag) is True for flag in _FLAGS)
+        return Done(tuple(replace(output, ignored_words=ignored) for output in outputs))
     if isinstance(state, str) and state in _ENDED:
         return EndedBadly(_ending(body, _ENDED[state], family, hide))
     return Working()
@@ -47,10 +49,19 @@ def _outputs(value: object) -> tuple[Output, ...]:
         items = cast("list[object]", value)
     else:
         one = _object(value)
+        if isinstance(crops := one.get("crops"), list):
+            return _crops(cast("list[object]", crops))
         items = [one] if _url(one) is not None else list(one.values())
     return tuple(
         Output(_url(item), _seed(item.get("seed"))) for item in map(_object, items) if item
     )
+
+
+def _crops(crops: list[object]) -> tuple[Output, ...]:
+    """Return the outputs of an auto-crop: the first box of each crop has its URL."""
+    boxes = (_object(crop).get("boundingBoxes") for crop in crops)
+    firsts = (cast("list[object]", each)[:1] if isinstance(each, list) else [] for each in boxes)
+    return tuple(Output(_url(_object(box))) for first in firsts for box in first)
 
 
 def _url(output: dict[str, object]) -> str | None:

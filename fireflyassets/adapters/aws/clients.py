@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_sqs import SQSClient
 
+    from fireflyassets.adapters.aws.secrets import SecretsClient
+
 CONNECTIONS: Final = 50
 """Pool size of a client: more threads than this wait for each other."""
 CONNECT_SECONDS: Final = 5
@@ -50,3 +52,9 @@ def sqs(region: str | None = None) -> "SQSClient":
     """Make an SQS client; without a *region* botocore finds its own."""
     made = get_session().create_client("sqs", region_name=region, config=CONFIG)
     return cast("SQSClient", made)
+
+
+def secretsmanager(region: str | None = None) -> "SecretsClient":
+    """Make a Secrets Manager client; without a *region* botocore finds its own."""
+    made = get_session().create_client("secretsmanager", region_name=region, config=CONFIG)
+    return cast("SecretsClient", made)

@@ -53,10 +53,11 @@ class DynamoTokenStore(TokenStore):
         condition = Condition("#token = :token", {":token": to.text(token)})
         self._database.update(update(self._table, _key(entry), forgotten, condition))
 
-    def lock(self, entry: str, *, life: timedelta) -> bool:
-        """Take the right to refresh for *life*; False while another holds it."""
+    def lock(self, entry: str, *, life: timedelta) -> str | None:
+        """Take the right to refresh for *life* and return its name; None while another holds it."""
         now = self._clock.now()
-        holder = to.text(str(uuid4()))
+        name = str(uuid4())
+        holder = to.text(name)
         locked = Change({"lockedUntil": to.instant(now + life), "holder": holder})
         condition = Condition(
             "attribute_not_exists(#lockedUntil) OR #lockedUntil <= :now",
@@ -65,7 +66,14 @@ class DynamoTokenStore(TokenStore):
         request = update(self._table, _key(entry), locked, condition)
         answer = self._database.update(request)
         # The client repeats a write whose answer was lost; then the lock in the way is our own.
-        return isinstance(answer, Applied) or (answer.item or {}).get("holder") == holder
+        held = isinstance(answer, Applied) or (answer.item or {}).get("holder") == holder
+        return name if held else None
+
+    def release(self, entry: str, lock: str) -> None:
+        """Give back a right that led to no token, if it is still the one in force."""
+        freed = Change({"lockedUntil": None, "holder": None})
+        condition = Condition("#holder = :holder", {":holder": to.text(lock)})
+        self._database.update(update(self._table, _key(entry), freed, condition))
 
 
 def _key(entry: str) -> Item:

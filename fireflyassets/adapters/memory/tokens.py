@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 from threading import Lock
+from uuid import uuid4
 
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.tokens import StoredToken, TokenStore
@@ -14,7 +15,7 @@ class MemoryTokens(TokenStore):
         self._clock = clock
         self._lock = Lock()
         self._tokens: dict[str, StoredToken] = {}
-        self._locked_until: dict[str, datetime] = {}
+        self._locks: dict[str, tuple[str, datetime]] = {}
 
     def read(self, entry: str) -> StoredToken | None:
         """Return the token, or None where there is none; an expired one counts as none."""
@@ -26,7 +27,7 @@ class MemoryTokens(TokenStore):
         """Keep *token* and free the entry's lock."""
         with self._lock:
             self._tokens[entry] = token
-            self._locked_until.pop(entry, None)
+            self._locks.pop(entry, None)
 
     def drop(self, entry: str, token: str) -> None:
         """Forget *token* if it is still the stored one."""
@@ -35,12 +36,20 @@ class MemoryTokens(TokenStore):
             if stored and stored.token == token:
                 del self._tokens[entry]
 
-    def lock(self, entry: str, *, life: timedelta) -> bool:
-        """Take the right to refresh for *life*; False while another holds it."""
+    def lock(self, entry: str, *, life: timedelta) -> str | None:
+        """Take the right to refresh for *life* and return its name; None while another holds it."""
         now = self._clock.now()
+        name = str(uuid4())
         with self._lock:
-            until = self._locked_until.get(entry)
-            if until and until > now:
-                return False
-            self._locked_until[entry] = now + life
-            return True
+            held = self._locks.get(entry)
+            if held and held[1] > now:
+                return None
+            self._locks[entry] = (name, now + life)
+            return name
+
+    def release(self, entry: str, lock: str) -> None:
+        """Give back a right that led to no token, if it is still the one in force."""
+        with self._lock:
+            held = self._locks.get(entry)
+            if held and held[0] == lock:
+                del self._locks[entry]

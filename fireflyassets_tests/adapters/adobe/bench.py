@@ -178,6 +178,7 @@ def settings(hosts: Iterable[str] = ("*.adobe.io", "*.adobelogin.com"), **base: 
         "ims_url": base.get("base", "https://ims-na1.adobelogin.com"),
         "firefly_url": base.get("base", "https://firefly-api.adobe.io"),
         "photoshop_url": base.get("base", "https://photoshop-api.adobe.io"),
+        "image_url": base.get("base", "https://image.adobe.io"),
     }
     seconds = timedelta(seconds=float(base.get("submit_seconds", "20")))
     return Settings(**urls, adobe_hosts=tuple(hosts), submit_timeout=seconds)

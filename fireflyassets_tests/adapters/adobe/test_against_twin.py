@@ -18,6 +18,29 @@ from PIL import Image
 from fireflyassets.adapters.adobe.factory import AdobeClients
 from fireflyassets.adapters.clock import SystemClock
 from fireflyassets.core.failure import FailureClass, classify
+from fireflyassets.core.recipe import Model
+from fireflyassets.ports.custom_models import NotReady
+from fireflyassets.ports.documents import (
+    ActionsRequest,
+    ArtboardRequest,
+    CropRequest,
+    CutOutRequest,
+    EditRequest,
+    ManifestRequest,
+    OutputFile,
+)
+from fireflyassets.ports.images import (
+    CancelAnswer,
+    ExpandRequest,
+    FillRequest,
+    GenerateV4Request,
+    Mask,
+    SimilarRequest,
+    Structure,
+    Style,
+    Uploaded,
+    UpscaleRequest,
+)
 from fireflyassets.ports.paid import (
     Accepted,
     Done,
@@ -153,6 +176,105 @@ def test_template_is_filled_and_written_to_our_url(configured: Settings) -> None
     assert {"/out.jpg?X-Amz-Signature=c%2Fd", "/tpl.psd?X-Amz-Signature=a%2Fb"} <= set(
         server.targets()
     )
+
+
+def test_every_kind_of_picture_is_made(twin: str, configured: Settings) -> None:
+    """An uploaded picture is expanded, filled, varied and enlarged; each output is one bill."""
+    reference = BytesIO()
+    Image.new("RGB", (1024, 1024), "#c03020").save(reference, "PNG")
+    v4 = configured.model_copy(update={"firefly_v4": True})
+    seeds = {"seed": 7, "more_seeds": (8,)}
+    size = {"width": 1024, "height": 1024}
+
+    async def make(clients: AdobeClients) -> list[Poll]:
+        source = await clients.references.upload(reference.getvalue())
+        assert isinstance(source, Uploaded)
+        images = clients.images
+        styled = replace(GENERATE, style=Style(source), structure=Structure(source))
+        custom = replace(
+            GENERATE, model=Model.IMAGE3_CUSTOM, custom_model=await custom_model(clients)
+        )
+        submissions = [
+            await images.generate(styled),
+            await images.generate(custom),
+            await images.expand(ExpandRequest(source=source, **size, **seeds)),
+            await images.fill(
+                FillRequest(source=source, mask=Mask(source), locale="de-DE", **size, **seeds)
+            ),
+            await images.similar(
+                SimilarRequest(source=source, model=Model.IMAGE3, **size, **seeds)
+            ),
+            await images.upscale(UpscaleRequest(source=source, **seeds)),
+            await images.generate_v4(GenerateV4Request(prompt="a pear", seed=7, locale="de-DE")),
+        ]
+        return [await ended(images, submission) for submission in submissions]
+
+    before = len(billed(twin))
+    polls = bench.run(make, configured=v4, clock=SystemClock())
+
+    outputs = [len(poll.outputs) for poll in polls if isinstance(poll, Done)]
+    assert outputs == [1, 1, 2, 2, 2, 2, 1]
+    assert [call["outputs"] for call in billed(twin)[before:]] == outputs
+    assert all(output.url for poll in polls if isinstance(poll, Done) for output in poll.outputs)
+
+
+async def custom_model(clients: AdobeClients) -> str:
+    """Return the id of the simulator's model on image3."""
+    models = await clients.models.models()
+    assert not isinstance(models, NotReady)
+    return next(model.asset_id for model in models if model.base == "image3")
+
+
+def test_job_is_cancelled(configured: Settings) -> None:
+    """A cancel is answered by the documented table, and is no proof by itself."""
+
+    async def cancel(clients: AdobeClients) -> tuple[CancelAnswer | PollFailed, Poll]:
+        accepted = await clients.images.generate(GENERATE)
+        assert isinstance(accepted, Accepted)
+        end = await ended(clients.images, accepted)
+        return await clients.images.cancel(accepted.cancel_url or ""), end
+
+    answer, end = bench.run(cancel, configured=configured, clock=SystemClock())
+
+    assert answer is CancelAnswer.COMPLETED
+    assert isinstance(end, Done)
+
+
+def test_every_kind_of_document_call_is_answered(twin: str, configured: Settings) -> None:
+    """The simulator's own reading of the specification takes all of our bodies."""
+    hero = BytesIO()
+    Image.new("RGB", (640, 480), "#c03020").save(hero, "PNG")
+    files = {"/tpl.psd": TEMPLATE.read_bytes(), "/hero.png": hero.getvalue()}
+
+    def store(connection: Connection, request: bytes) -> None:
+        target = request.split(b" ", 2)[1].decode()
+        connection.answer("200 OK", files.get(target.partition("?")[0], b""))
+
+    async def make(clients: AdobeClients, base: str) -> list[Poll]:
+        template, picture, out = f"{base}/tpl.psd", f"{base}/hero.png", f"{base}/out?sig=1"
+        output = OutputFile(out, 320, 240)
+        documents, cutter = clients.documents, clients.cutter
+        submissions = [
+            await documents.play(ActionsRequest(template, (output,), actions=((picture, "Glow"),))),
+            await documents.list_layers(ManifestRequest(template, out)),
+            await documents.lay_out(ArtboardRequest((picture, picture), (output,))),
+            await documents.edit(EditRequest(picture, out, auto_tone=True)),
+            await cutter.auto_crop(CropRequest(picture, ratios=("1:1",))),
+            await cutter.cut_out(CutOutRequest(picture)),
+        ]
+        return [await ended(documents, one) for one in submissions[:4]] + [
+            await ended(cutter, one) for one in submissions[4:]
+        ]
+
+    before = len(billed(twin))
+    with raw_server(store) as server:
+        polls = bench.run(
+            lambda clients: make(clients, server.url), configured=configured, clock=SystemClock()
+        )
+
+    assert [type(poll) for poll in polls] == [Done] * 6, polls
+    assert all(poll.outputs[0].url for poll in polls[4:] if isinstance(poll, Done))
+    assert len(billed(twin)) == before + 6
 
 
 def generate(configured: Settings) -> Submission:

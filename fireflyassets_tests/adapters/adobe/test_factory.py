@@ -8,6 +8,7 @@ from fireflyassets.adapters.adobe.workshop import AdobeWorkshop
 from fireflyassets.adapters.memory.tokens import MemoryTokens
 from fireflyassets.core.errors import UnusableConfiguration
 from fireflyassets.core.failure import Family
+from fireflyassets.ports.tokens import TokenCounts
 from fireflyassets.ports.workshop import PaidServices
 from fireflyassets.settings import Settings
 from fireflyassets_tests.adapters.adobe import bench
@@ -32,7 +33,7 @@ def test_default_settings_fit_together() -> None:
     assert bench.run(families, configured=Settings()) == (Family.FIREFLY, Family.PHOTOSHOP)
 
 
-@pytest.mark.parametrize("name", ["ims_url", "firefly_url", "photoshop_url"])
+@pytest.mark.parametrize("name", ["ims_url", "firefly_url", "photoshop_url", "image_url"])
 @pytest.mark.parametrize(
     "url", ["https://evil.com", "http://firefly-api.adobe.io", "firefly-api.adobe.io", ""]
 )
@@ -57,7 +58,9 @@ def test_address_with_a_path_is_refused() -> None:
 def test_workshop_opens_and_closes_clients() -> None:
     """The port hands out both services of a credential for as long as it is open."""
     clock = bench.FakeClock()
-    workshop = AdobeWorkshop(bench.settings(), bench.SECRETS, MemoryTokens(clock), clock)
+    # Opening asks for a token: here, a port on which nobody listens.
+    nowhere = bench.settings(["127.0.0.1:9"], base="http://127.0.0.1:9")
+    workshop = AdobeWorkshop(nowhere, bench.SECRETS, MemoryTokens(clock), clock)
 
     async def use() -> PaidServices:
         async with workshop.open(bench.CREDENTIAL) as services:
@@ -67,3 +70,4 @@ def test_workshop_opens_and_closes_clients() -> None:
 
     assert services.images.family is Family.FIREFLY
     assert services.documents.family is Family.PHOTOSHOP
+    assert services.token_counts() == TokenCounts(calls=0, mints=0)

@@ -146,7 +146,7 @@ def test_every_spelling_gives_code_and_field(
         (
             403,
             {"error_code": "unauthorized_forbidden", "message": "quota"},
-            FailureClass.ENTITLEMENT,
+            FailureClass.QUOTA,
         ),
         (400, {"error": "invalid_client"}, FailureClass.AUTH),
         (422, {"errorDetails": [{"errorCode": "400411"}]}, FailureClass.UNSAFE_CONTENT),

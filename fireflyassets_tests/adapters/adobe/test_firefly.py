@@ -4,13 +4,19 @@ from dataclasses import replace
 
 import pytest
 
-from fireflyassets.adapters.adobe.firefly import SIZES, check
+from fireflyassets.adapters.adobe.bodies import made
+from fireflyassets.adapters.adobe.firefly import generate_fields
+from fireflyassets.adapters.adobe.firefly_bodies import GenerateBody
+from fireflyassets.adapters.adobe.firefly_parts import SIZES
 from fireflyassets.core.failure import FailureClass, classify
 from fireflyassets.core.recipe import Model
-from fireflyassets.ports.images import GenerateRequest
+from fireflyassets.ports.images import GenerateRequest, Linked, Structure, Style, Uploaded
 from fireflyassets.ports.paid import Accepted, NotAccepted
 from fireflyassets_tests.adapters.adobe import bench
 from fireflyassets_tests.adapters.adobe.bench import GENERATE, ScriptedAdobe, answering
+
+CUSTOM = {"model": Model.IMAGE4_CUSTOM, "custom_model": "urn:aaid:sc:1"}
+LONG = "https://b.s3.amazonaws.com/k?".ljust(2084, "x")
 
 
 def sent(request: GenerateRequest) -> bench.Seen:
@@ -38,6 +44,33 @@ def test_one_picture_is_asked_for() -> None:
         "size": {"width": 2048, "height": 2048},
         "promptBiasingLocaleCode": "de-DE",
     }
+
+
+def test_everything_a_generate_can_say_goes_out() -> None:
+    """Each field stands under Adobe's own name; each variant has its seed and is counted."""
+    request = replace(
+        GENERATE,
+        more_seeds=(8, 9),
+        negative_prompt="fog",
+        style=Style(Uploaded("up-1"), presets=("bw",), strength=40),
+        structure=Structure(Linked("https://b.s3.amazonaws.com/k?X-Amz-Signature=a%2Fb")),
+        visual_intensity=6,
+    )
+
+    body = bench.body_of(sent(request))
+
+    assert (body["numVariations"], body["seeds"]) == (3, [7, 8, 9])
+    assert body["negativePrompt"] == "fog"
+    assert body["visualIntensity"] == 6
+    assert body["style"] == {
+        "presets": ["bw"],
+        "imageReference": {"source": {"uploadId": "up-1"}},
+        "strength": 40,
+    }
+    assert body["structure"] == {
+        "imageReference": {"source": {"url": "https://b.s3.amazonaws.com/k?X-Amz-Signature=a%2Fb"}}
+    }
+    assert "model" not in body
 
 
 @pytest.mark.parametrize(
@@ -72,7 +105,23 @@ def test_text_goes_out_unchanged() -> None:
         ({"model": Model.IMAGE4_ULTRA, "width": 1024, "height": 1024}, "does not make 1024x1024"),
         ({"model": Model.IMAGE3, "width": 1440, "height": 2560}, "does not make 1440x2560"),
         ({"model": Model.IMAGE3_CUSTOM}, "custom model"),
-        ({"content_class": "sculpture"}, "photo or art"),
+        ({"content_class": "sculpture"}, "contentClass"),
+        ({"custom_model": "urn:aaid:sc:1"}, "ignores a custom model"),
+        ({"more_seeds": (7,)}, "names something twice"),
+        ({"more_seeds": (8, 9, 10, 11)}, "4"),
+        ({"negative_prompt": "x" * 1025}, "negativePrompt has 1025 code points"),
+        ({"visual_intensity": 1}, "visualIntensity"),
+        ({"visual_intensity": 11}, "visualIntensity"),
+        ({"upsampler": "default"}, "does not take upsamplerType"),
+        ({"style": Style(Uploaded("u"), strength=0)}, "style.strength"),
+        ({"style": Style(presets=("a", "a"))}, "names something twice"),
+        ({"structure": Structure(Uploaded("u"), strength=101)}, "structure.strength"),
+        ({"style": Style(Linked("https://storage.googleapis.com/b/k"))}, "upload it first"),
+        ({"style": Style(Linked("http://b.s3.amazonaws.com/k"))}, "not HTTPS"),
+        ({"style": Style(Linked("https://evilamazonaws.com/k"))}, "not HTTPS on a host"),
+        ({"style": Style(Linked(LONG))}, "2084 characters"),
+        ({**CUSTOM, "negative_prompt": "no"}, "does not take negativePrompt"),
+        ({**CUSTOM, "visual_intensity": 5}, "does not take visualIntensity"),
         ({"seed": -1}, "negative"),
     ],
 )
@@ -85,6 +134,7 @@ def test_hopeless_request_is_not_sent(change: dict[str, object], words: str) -> 
 
     assert isinstance(outcome, NotAccepted)
     assert outcome.fault.code == "refused_locally"
+    assert outcome.fault.field
     assert classify(outcome.fault) is FailureClass.INVALID_REQUEST
     assert words in outcome.fault.message
     assert "PROMPTMARK" not in outcome.fault.message
@@ -94,7 +144,9 @@ def test_hopeless_request_is_not_sent(change: dict[str, object], words: str) -> 
 
 def test_longest_prompt_passes() -> None:
     """1,024 code points are allowed, however many bytes they have."""
-    assert check(replace(GENERATE, prompt="\U0001f469" * 1024)) == []
+    longest = replace(GENERATE, prompt="\U0001f469" * 1024)
+
+    assert isinstance(made(GenerateBody, generate_fields(longest)), GenerateBody)
 
 
 @pytest.mark.parametrize("model", list(Model))

@@ -3,10 +3,12 @@
 import asyncio
 from datetime import timedelta
 
+import httpx
 import pytest
 
 from fireflyassets.adapters.adobe.mint import NoToken
 from fireflyassets.adapters.memory.tokens import MemoryTokens
+from fireflyassets.adapters.secrets import EnvironmentSecrets
 from fireflyassets.ports.tokens import StoredToken
 from fireflyassets_tests.adapters.adobe.bench import (
     FakeClock,
@@ -193,3 +195,115 @@ def test_closing_stops_a_flight() -> None:
         return call.cancelled()
 
     assert asyncio.run(close())
+
+
+def test_failed_mint_leaves_the_lock_to_others() -> None:
+    """Another process that finds no token asks at once, not after the lock's life."""
+    service, clock = TokenService(*(error(503, {}) for _ in range(3))), FakeClock()
+    store = MemoryTokens(clock)
+
+    async def two() -> tuple[str | NoToken, str | NoToken]:
+        return await ims(service, store, clock).token(), await ims(service, store, clock).token()
+
+    first, second = asyncio.run(two())
+
+    assert isinstance(first, NoToken)
+    assert second == "TOK-1"
+    assert sum(clock.waits, timedelta()) < timedelta(seconds=5)
+
+
+def test_throttled_mint_keeps_the_lock() -> None:
+    """When the token service asks us to wait, the other processes wait, too."""
+    service, clock = TokenService(error(429, {}, {"Retry-After": "30"})), FakeClock()
+    store = MemoryTokens(clock)
+
+    asyncio.run(ims(service, store, clock).token())
+
+    assert store.lock(ENTRY, life=timedelta(seconds=1)) is None
+
+
+def test_cancelled_mint_leaves_the_lock_to_others() -> None:
+    """A process that stops while it asks gives the right back."""
+    service, clock = TokenService(), FakeClock()
+    store = MemoryTokens(clock)
+    tokens = ims(service, store, clock)
+
+    async def close() -> None:
+        service.open.clear()
+        tokens.warm()
+        await service.asked.wait()
+        await tokens.aclose()
+
+    asyncio.run(close())
+
+    assert store.lock(ENTRY, life=timedelta(seconds=1)) is not None
+
+
+def test_warmed_token_waits_for_the_first_call() -> None:
+    """A start fetches the token before anybody asks, once."""
+    service, clock = TokenService(), FakeClock()
+    tokens = ims(service, MemoryTokens(clock), clock)
+
+    async def start() -> str | NoToken:
+        tokens.warm()
+        tokens.warm()
+        await settle(tokens)
+        tokens.warm()
+        return await tokens.token()
+
+    assert asyncio.run(start()) == "TOK-1"
+    assert len(service.requests) == 1
+
+
+def test_a_day_of_calls_hits_the_cache() -> None:
+    """More than 99 % of the calls of a slow day, renewals included, ask nobody for a token."""
+    service, clock = TokenService(), FakeClock()
+    tokens = ims(service, MemoryTokens(clock), clock)
+
+    async def day() -> None:
+        tokens.warm()
+        for _ in range(48 * 60):
+            await tokens.token()
+            await settle(tokens)
+            clock.pass_time(timedelta(minutes=1))
+
+    asyncio.run(day())
+
+    assert service.granted == 3
+    assert tokens.counts.hit_ratio > 0.99
+
+
+def rotating(*answers: httpx.Response) -> tuple[TokenService, str | NoToken]:
+    """Ask once with two secrets alive."""
+    both = {"ACME_ID": "acme", "ACME_SECRET": "NEWMARK", "ACME_SECRET_OLDER": "OLDMARK"}
+    service, clock = TokenService(*answers), FakeClock()
+    tokens = ims(service, MemoryTokens(clock), clock, secrets=EnvironmentSecrets(both))
+    return service, asyncio.run(tokens.token())
+
+
+def test_older_secret_serves_where_the_newer_is_not_known() -> None:
+    """In a rotation the newer secret is tried first, the older one on `invalid_client`."""
+    service, token = rotating(error(401, {"error": "invalid_client"}))
+
+    assert token == "TOK-1"
+    sent = [request.content.decode() for request in service.requests]
+    assert ["NEWMARK" in body for body in sent] == [True, False]
+    assert ["OLDMARK" in body for body in sent] == [False, True]
+
+
+def test_older_secret_is_no_answer_to_other_refusals() -> None:
+    """A wrong scope or an outage is not answered with another secret."""
+    service, token = rotating(error(400, {"error": "invalid_scope"}))
+
+    assert isinstance(token, NoToken)
+    assert len(service.requests) == 1
+
+
+def test_no_secret_of_a_rotation_is_echoed() -> None:
+    """Whatever the token service quotes, neither secret reaches a fault."""
+    said = {"error": "invalid_client", "error_description": "NEWMARK OLDMARK"}
+
+    _, token = rotating(error(401, said), error(401, said))
+
+    assert isinstance(token, NoToken)
+    assert "MARK" not in repr(token)

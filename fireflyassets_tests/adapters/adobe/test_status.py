@@ -43,8 +43,8 @@ def test_what_is_not_an_end_is_work(payload: object) -> None:
 @pytest.mark.parametrize(
     ("payload", "code", "failure"),
     [
-        ({"status": "canceled"}, "cancelled", FailureClass.TRANSIENT),
-        ({"status": "cancelled"}, "cancelled", FailureClass.TRANSIENT),
+        ({"status": "canceled"}, "cancelled", FailureClass.UNKNOWN),
+        ({"status": "cancelled"}, "cancelled", FailureClass.UNKNOWN),
         ({"status": "timeout"}, "timeout", FailureClass.TRANSIENT),
         (
             {"status": "failed", "error_code": "image_unsafe"},
@@ -100,6 +100,10 @@ def test_failure_keeps_its_message_without_urls() -> None:
         ({"outputs": {"0": {"url": URL}, "1": {"url": "b"}}}, (Output(URL), Output("b"))),
         ({"outputs": [{"seed": True, "image": None}]}, (Output(),)),
         ({"outputs": [None, 7]}, ()),
+        (
+            {"outputs": {"crops": [{"boundingBoxes": [{"url": URL}]}, {"boundingBoxes": []}]}},
+            (Output(URL),),
+        ),
         ({"outputs": None}, ()),
         ({}, ()),
     ],
@@ -112,9 +116,10 @@ def test_outputs_in_every_shape(result: object, outputs: tuple[Output, ...]) -> 
 @pytest.mark.parametrize("flag", ["promptHasDeniedWords", "promptHasBlockedArtists"])
 def test_ignored_words_are_told(flag: str) -> None:
     """A picture that left out a part of the prompt is done, and says so."""
-    done = read({"status": "succeeded", "result": {"outputs": [], flag: True}})
+    done = read({"status": "succeeded", "result": {"outputs": [{"seed": 7}], flag: True}})
 
-    assert done == Done((), denied_words=True)
+    assert done == Done((Output(seed=7, ignored_words=True),))
+    assert done.denied_words
 
 
 @given(JSON)

@@ -12,6 +12,7 @@ from fireflyassets.adapters.adobe.hosts import AllowedHosts
 from fireflyassets.adapters.adobe.ims import Ims
 from fireflyassets.adapters.adobe.mint import TokenDesk
 from fireflyassets.adapters.adobe.transport import open_client
+from fireflyassets.ports.secrets import SecretStore
 from fireflyassets.ports.tokens import TokenStore
 from fireflyassets_tests.adapters.adobe.bench import (
     CREDENTIAL,
@@ -49,7 +50,14 @@ class TokenService:
         return grant(f"TOK-{self.granted}", seconds=self.seconds)
 
 
-def ims(service: TokenService, store: TokenStore, clock: FakeClock, *, chance: float = 0.5) -> Ims:
+def ims(
+    service: TokenService,
+    store: TokenStore,
+    clock: FakeClock,
+    *,
+    chance: float = 0.5,
+    secrets: SecretStore = SECRETS,
+) -> Ims:
     exchange = Exchange(open_client(httpx.MockTransport(service)), most_bytes=10_000)
     desk = TokenDesk(
         base_url=BASE,
@@ -61,7 +69,7 @@ def ims(service: TokenService, store: TokenStore, clock: FakeClock, *, chance: f
     return Ims(
         client_id="acme-client",
         scopes=CREDENTIAL.scopes,
-        secret=(SECRETS, CREDENTIAL.secret),
+        secret=(secrets, CREDENTIAL.secret),
         store=store,
         desk=desk,
         clock=clock,

@@ -1,0 +1,305 @@
+"""Photoshop v2's request bodies with the limits of its specification of June 2026.
+
+Belongs here: one body per call, fields, bounds and rules over several fields. Does not: paths and
+sending (``photoshop.py``). Guides contradict the specification in places; it is followed.
+"""
+
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from fireflyassets.adapters.adobe.bodies import Body, broken
+from fireflyassets.adapters.adobe.hosts import parse_address
+
+WIDEST: Final = 32_000
+TEXT_LONGEST: Final = 51_200
+MOST_OUTPUTS: Final = 25
+COLOUR_HIGHEST: Final = 32_768
+
+
+def _signed(url: str) -> str:
+    address = parse_address(url)
+    if address is None or (address.scheme != "https" and not address.is_loopback):
+        raise broken(
+            "url", "A URL is not a whole HTTPS URL.", "Sign it anew; encode what is not ASCII."
+        )
+    return url
+
+
+Url = Annotated[str, AfterValidator(_signed)]
+Side = Annotated[int, Field(ge=1, le=WIDEST)]
+Colour = Annotated[int, Field(ge=0, le=COLOUR_HIGHEST)]
+Name = Annotated[str, Field(min_length=1)]
+
+
+class UrlBody(Body):
+    """A place to read from or write to."""
+
+    url: Url
+
+
+class FileBody(Body):
+    """A file with its source."""
+
+    source: UrlBody
+
+
+class EditOperation(Body):
+    """Edit a layer that is there."""
+
+    type: Literal["edit"] = "edit"
+
+
+class SmartObjectBody(Body):
+    """The content of a smart object, embedded."""
+
+    smart_object_file: FileBody
+
+
+class ApplyBody(Body):
+    """A run of letters, both ends included."""
+
+    first: Annotated[int, Field(ge=0, serialization_alias="from")]
+    last: Annotated[int, Field(ge=0, serialization_alias="to")]
+
+
+class FontBody(Body):
+    """A font by its PostScript name."""
+
+    post_script_name: Name
+
+
+class RgbBody(Body):
+    """A colour."""
+
+    red: Colour
+    green: Colour
+    blue: Colour
+
+
+class CharacterStyleBody(Body):
+    """The whole style of letters: what is left out falls back to the service's default."""
+
+    font: FontBody
+    font_size: Annotated[float, Field(gt=0)]
+    auto_leading: bool
+    line_height: Annotated[float, Field(gt=0)] | None = None
+    letter_spacing: float
+    caps_option: Literal["normal_caps", "small_caps", "all_caps", "all_small_caps"]
+    font_color: RgbBody | None = None
+    synthetic_bold: bool
+    synthetic_italic: bool
+    underline: bool
+
+
+class CharacterRun(Body):
+    """A style for a run of letters."""
+
+    apply: ApplyBody
+    character_style: CharacterStyleBody
+
+
+class ParagraphStyleBody(Body):
+    """How a paragraph stands."""
+
+    alignment: (
+        Literal[
+            "left", "center", "right", "justify", "justify_left", "justify_right", "justify_center"
+        ]
+        | None
+    ) = None
+    writing_direction: Literal["left_to_right", "right_to_left"]
+
+
+class ParagraphRun(Body):
+    """A style for a run of paragraphs."""
+
+    apply: ApplyBody
+    paragraph_style: ParagraphStyleBody
+
+
+class TextBody(Body):
+    """Words with their styles."""
+
+    content: Annotated[str, Field(max_length=TEXT_LONGEST)]
+    character_styles: tuple[CharacterRun, ...] | None = None
+    paragraph_styles: tuple[ParagraphRun, ...] | None = None
+
+
+class LayerBody(Body):
+    """A layer by its name, or by its id, which is safer."""
+
+    type: Literal["smart_object_layer", "text_layer"]
+    id: int | None = None
+    name: Name
+    operation: EditOperation = EditOperation()
+    smart_object: SmartObjectBody | None = None
+    text: TextBody | None = None
+    transform_mode: Literal["none", "fit", "fill", "custom"] | None = None
+    transform: dict[str, object] | None = None
+
+    @model_validator(mode="after")
+    def _transform_by_custom_only(self) -> Self:
+        if self.transform is not None and self.transform_mode != "custom":
+            raise broken(
+                "transform",
+                "A transform needs the mode `custom`; the service answers others with 400.",
+                "Say `custom`, or leave the transform out.",
+                field="transformMode",
+            )
+        return self
+
+
+class EditsBody(Body):
+    """All edits; the first layer named is drawn first."""
+
+    layers: Annotated[tuple[LayerBody, ...], Field(min_length=1)]
+
+
+class FontOptionsBody(Body):
+    """`use_default` would render a wrong font and succeed."""
+
+    missing_font_strategy: Literal["fail"] = "fail"
+    additional_fonts: Annotated[tuple[FileBody, ...], Field(max_length=10)] | None = None
+
+
+class OutputBody(Body):
+    """A picture that is written to a URL of ours."""
+
+    media_type: Literal["image/jpeg", "image/png", "image/tiff", "image/vnd.adobe.photoshop"]
+    destination: UrlBody
+    width: Side
+    height: Side
+    quality: Literal["maximum"] | None = None
+
+
+Outputs = Annotated[tuple[OutputBody, ...], Field(min_length=1, max_length=MOST_OUTPUTS)]
+
+
+class CompositeBody(Body):
+    """`POST /v2/create-composite`. The font options stand at the top here."""
+
+    image: FileBody
+    edits: EditsBody
+    font_options: FontOptionsBody = FontOptionsBody()
+    outputs: Outputs
+
+    @model_validator(mode="after")
+    def _one_edit_a_layer(self) -> Self:
+        names = [layer.name for layer in self.edits.layers]
+        if twice := sorted({name[:80] for name in names if names.count(name) > 1}):
+            raise broken(
+                "layers",
+                f"{len(twice)} layers are named both as a picture and as a text.",
+                "Name each layer once.",
+                field="edits.layers",
+            )
+        return self
+
+
+class ActionBody(Body):
+    """A file of recorded actions, and which of them."""
+
+    source: UrlBody
+    action_name: Name | None = None
+
+
+class ActionOptionsBody(Body):
+    """What to play. The font options stand inside here."""
+
+    actions: Annotated[tuple[ActionBody, ...], Field(max_length=10)] | None = None
+    uxp: FileBody | None = None
+    additional_contents: Annotated[tuple[FileBody, ...], Field(max_length=25)] | None = None
+    font_options: FontOptionsBody = FontOptionsBody()
+
+    @model_validator(mode="after")
+    def _something_to_play(self) -> Self:
+        if not self.actions and self.uxp is None:
+            raise broken("actions", "There is nothing to play.", "Name an action or a script.")
+        return self
+
+
+class ActionsBody(Body):
+    """`POST /v2/execute-actions`."""
+
+    image: FileBody
+    options: ActionOptionsBody
+    outputs: Outputs
+
+
+class ManifestOutputBody(Body):
+    """The list of layers, written to a URL of ours."""
+
+    media_type: Literal["application/json"] = "application/json"
+    destination: UrlBody
+
+
+class ManifestBody(Body):
+    """`POST /v2/generate-manifest`."""
+
+    image: FileBody
+    outputs: tuple[ManifestOutputBody]
+
+
+class ArtboardBody(Body):
+    """`POST /v2/create-artboard`."""
+
+    images: Annotated[tuple[FileBody, ...], Field(min_length=1, max_length=25)]
+    artboard_spacing: Annotated[int, Field(ge=0)]
+    outputs: Outputs
+
+
+class LightBody(Body):
+    """Light."""
+
+    exposure: Annotated[float, Field(ge=-5, le=5)] | None = None
+    contrast: Annotated[int, Field(ge=-100, le=100)] | None = None
+
+
+class AdjustmentsBody(Body):
+    """What an edit changes."""
+
+    auto_tone: bool | None = None
+    light: LightBody | None = None
+
+
+class EditOutputBody(Body):
+    """A picture of an edit; its size is the input's."""
+
+    media_type: Literal["image/jpeg", "image/png"]
+    destination: UrlBody
+
+
+class EditBody(Body):
+    """`POST /v2/edit`."""
+
+    image: FileBody
+    edits: AdjustmentsBody
+    outputs: tuple[EditOutputBody]
+
+
+Ratio = Literal["1:1", "16:9", "9:16", "4:3", "3:4", "4:5", "5:4", "3:2", "2:3", "21:9"]
+
+
+class CropBody(Body):
+    """`POST /v1/auto-crop`, on the host of v2."""
+
+    image: FileBody
+    mode: Literal["smartCrop", "subjectCrop", "fullSceneDetection", "objectDetection"]
+    aspect_ratio: tuple[Ratio, ...] | None = None
+    output_type: Literal["images"] = "images"
+
+
+class CutOutOutputBody(Body):
+    """How a cut-out is kept."""
+
+    media_type: Literal["image/jpeg", "image/png", "image/webp", "image/vnd.adobe.photoshop"]
+
+
+class CutOutBody(Body):
+    """`POST /v2/remove-background`."""
+
+    image: FileBody
+    mode: Literal["cutout", "mask", "psd"]
+    output: CutOutOutputBody
+    trim: bool

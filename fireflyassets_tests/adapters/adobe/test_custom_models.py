@@ -1,0 +1,172 @@
+"""Custom models: listed with their own manners, and checked before anything is paid."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+from urllib.parse import parse_qs
+
+import httpx
+import pytest
+
+from fireflyassets.core.failure import ACTIONS, Action, FailureClass, classify
+from fireflyassets.core.recipe import Model
+from fireflyassets.ports.custom_models import CustomModel, NotReady
+from fireflyassets.ports.images import GenerateRequest
+from fireflyassets.ports.paid import Accepted, NotAccepted, Submission
+from fireflyassets_tests.adapters.adobe import bench
+from fireflyassets_tests.adapters.adobe.bench import GENERATE, FakeClock, ScriptedAdobe, error
+
+URN = "urn:aaid:sc:US:11111111"
+CUSTOM = replace(GENERATE, model=Model.IMAGE4_CUSTOM, custom_model=URN)
+
+
+def model(urn: str = URN, *, base: object = "image4", state: str = "never") -> dict[str, object]:
+    return {
+        "assetId": urn,
+        "displayName": "Acme bottles",
+        "publishedState": state,
+        "baseModel": {"name": base, "version": "1"},
+        "conceptId": "acmebottle",
+    }
+
+
+class Shelf:
+    """A service with models by state; everything else is accepted."""
+
+    def __init__(self, **states: list[Mapping[str, object]]) -> None:
+        self.states = states
+        self.answer: httpx.Response | None = None
+        self.adobe = ScriptedAdobe(self.respond)
+
+    def respond(self, seen: bench.Seen) -> httpx.Response:
+        if seen.path != "/v3/custom-models":
+            return bench.accepted()
+        if self.answer is not None:
+            return self.answer
+        asked = {key: value[0] for key, value in parse_qs(seen.target.partition("?")[2]).items()}
+        start, limit = int(asked["start"]), int(asked["limit"])
+        page = self.states.get(asked["publishedState"], [])[start : start + limit]
+        return httpx.Response(200, json={"custom_models": page, "total_count": len(page)})
+
+    @property
+    def listings(self) -> list[bench.Seen]:
+        return [seen for seen in self.adobe.seen if seen.path == "/v3/custom-models"]
+
+    @property
+    def submits(self) -> list[bench.Seen]:
+        return [seen for seen in self.adobe.seen if seen.method == "POST"]
+
+    def generate(self, request: GenerateRequest = CUSTOM) -> Submission:
+        return bench.run(lambda clients: clients.images.generate(request), self.adobe)
+
+
+def test_custom_model_goes_out_with_its_header() -> None:
+    """A model that is published on the right base is used, header and id together."""
+    shelf = Shelf(published=[model(state="published")])
+
+    assert isinstance(shelf.generate(), Accepted)
+
+    (submit,) = shelf.submits
+    assert submit.headers["x-model-version"] == "image4_custom"
+    assert bench.body_of(submit)["customModelId"] == URN
+
+
+def test_listing_has_its_own_manners() -> None:
+    """The listing carries a request id, and never a limit without a start."""
+    shelf = Shelf(published=[model()])
+
+    shelf.generate()
+
+    for seen in shelf.listings:
+        asked = parse_qs(seen.target.partition("?")[2])
+        assert seen.headers["x-request-id"]
+        assert {"start", "limit", "publishedState"} == set(asked)
+
+
+@pytest.mark.parametrize(
+    ("states", "failure"),
+    [
+        ({"queued": [model()]}, FailureClass.MODEL_NOT_READY),
+        ({"training": [model()]}, FailureClass.MODEL_NOT_READY),
+        ({"failed": [model()]}, FailureClass.MODEL_RETIRED),
+        ({"cancelled": [model()]}, FailureClass.MODEL_RETIRED),
+        ({"unpublished": [model(state="unpublished")]}, FailureClass.MODEL_RETIRED),
+        ({}, FailureClass.MODEL_RETIRED),
+        ({"published": [model(base="image3")]}, FailureClass.INVALID_REQUEST),
+    ],
+)
+def test_model_that_can_t_be_used_is_found_out_free(
+    states: dict[str, list[Mapping[str, object]]], failure: FailureClass
+) -> None:
+    """A model in training, gone, or of another base costs no paid call."""
+    shelf = Shelf(**states)
+
+    outcome = shelf.generate()
+
+    assert isinstance(outcome, NotAccepted)
+    assert classify(outcome.fault) is failure
+    assert shelf.submits == []
+
+
+def test_model_in_training_waits_and_is_asked_for_again() -> None:
+    """The job is parked, and goes on once the training is over."""
+    shelf, clock = Shelf(training=[model()]), FakeClock()
+
+    async def twice(clients: bench.AdobeClients) -> tuple[Submission, Submission]:
+        first = await clients.images.generate(CUSTOM)
+        shelf.states = {"published": [model(state="published")]}
+        clock.pass_time(timedelta(minutes=10))
+        return first, await clients.images.generate(CUSTOM)
+
+    first, second = bench.run(twice, shelf.adobe, clock=clock)
+
+    assert isinstance(first, NotAccepted)
+    assert ACTIONS[classify(first.fault)] is Action.PARK
+    assert first.retry_after == timedelta(minutes=10)
+    assert isinstance(second, Accepted)
+
+
+def test_a_wave_asks_once() -> None:
+    """Many jobs with one model share a listing for some minutes."""
+    shelf = Shelf(published=[model()])
+
+    async def many(clients: bench.AdobeClients) -> None:
+        for _ in range(20):
+            await clients.images.generate(CUSTOM)
+
+    bench.run(many, shelf.adobe)
+
+    assert len(shelf.listings) == 1
+    assert len(shelf.submits) == 20
+
+
+def test_all_pages_are_read() -> None:
+    """A model on the third page is found, in whatever state."""
+    others = [model(f"urn:{n}") for n in range(120)]
+    shelf = Shelf(ready=[*others, model()])
+
+    found = bench.run(lambda clients: clients.models.models(), shelf.adobe)
+
+    assert not isinstance(found, NotReady)
+    assert len(found) == 121
+    assert CustomModel(URN, "Acme bottles", "ready", "image4", "acmebottle") in found
+
+
+@pytest.mark.parametrize(
+    ("answer", "failure"),
+    [
+        (error(403, {"reason": "forbidden", "message": "no"}), FailureClass.ENTITLEMENT),
+        (error(429, {"reason": "too_many"}), FailureClass.THROTTLED),
+        (bench.page(502), FailureClass.TRANSIENT),
+    ],
+)
+def test_listing_that_fails_stops_the_call(answer: httpx.Response, failure: FailureClass) -> None:
+    """Where nobody can say whether the model is ready, nothing is paid."""
+    shelf = Shelf()
+    shelf.answer = answer
+
+    outcome = shelf.generate()
+
+    assert isinstance(outcome, NotAccepted)
+    assert classify(outcome.fault) is failure
+    assert shelf.submits == []
