@@ -10,6 +10,7 @@ import secrets
 from dataclasses import dataclass
 from functools import lru_cache
 
+from fireflyassets.adapters import limiters
 from fireflyassets.adapters.adobe.workshop import AdobeWorkshop
 from fireflyassets.adapters.aws import clients
 from fireflyassets.adapters.aws.ledger import DynamoLedger
@@ -22,7 +23,6 @@ from fireflyassets.adapters.files import FileCatalogue
 from fireflyassets.adapters.pillow import PillowPictures
 from fireflyassets.adapters.secrets import EnvironmentSecrets
 from fireflyassets.core import ids
-from fireflyassets.limiter.dynamodb import DynamoLimiter
 from fireflyassets.limiter.port import Limiter
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.ledger import JobLedger
@@ -62,7 +62,7 @@ def build(settings: Settings) -> Factory:
         objects=S3ObjectStore(clients.s3(settings.region), bucket=settings.bucket),
         queue=SqsQueue(clients.sqs(settings.region), queue=settings.queue),
         catalogue=FileCatalogue(settings.project),
-        limiter=DynamoLimiter(dynamodb, table=tables.tickets, now=clock.now),
+        limiter=limiters.limiter(settings, table=tables.tickets),
         pictures=PillowPictures(),
         adobe=AdobeWorkshop(settings, secret_store, tokens, clock),
     )
