@@ -8,7 +8,7 @@ STAMP := .venv/.synced
 DEBIAN_PACKAGES := redis-server
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test test-full check openapi-check format bench-demo debian-packages
+.PHONY: help demo up test test-full check openapi-check format bench-limiter bench-demo debian-packages
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' \
@@ -45,6 +45,9 @@ format: $(STAMP) ## Format the code and mend what can be mended by itself.
 
 openapi-check: $(STAMP) ## Compare our schemas with Adobe's OpenAPI files in SPEC=<folder>.
 	@$(BIN)/python -m fireflyassets.twin.openapi_check "$(SPEC)"
+
+bench-limiter: $(STAMP) debian-packages ## Measure the limiter and its rivals; figures in out/bench/limiter.json.
+	@$(BIN)/python benchmarks/limiter.py
 
 bench-demo: $(STAMP) ## Run the demo afresh and write its figures to out/bench/demo.json.
 	@$(BIN)/python benchmarks/demo.py

@@ -1,8 +1,7 @@
 """How well the limiter paces real processes, and how it compares.
 
-Here: the runs, the table and ``out/bench/limiter.json``. Run it with
-``python benchmarks/limiter.py``; it takes about eight minutes, starts its own ministack and Redis
-on loopback, and needs the packages of the dependency group ``bench`` for two of the rivals. The
+Here: the runs, the table and ``out/bench/limiter.json``. Run it with ``make bench-limiter``; it
+takes about eight minutes and starts its own ministack and Redis on loopback. The
 storm and the fairness come from virtual time; all else is wall time on one machine, so that shares
 and counts carry over to others and rates do not.
 """
@@ -16,7 +15,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from limiter_fleet import Outcome, Run, fly, stores
-from limiter_rivals import RIVALS, TABLE, dynamodb, ours
+from limiter_rivals import RIVALS, SETTINGS, TABLE, dynamodb, ours
 
 from fireflyassets.limiter.dynamodb import table_spec
 from fireflyassets.limiter.simulation import Tenant, share
@@ -34,6 +33,8 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=66.0, help="of each long run")
     parser.add_argument("--no-rivals", action="store_true")
     arguments = parser.parse_args()
+    for name, text in SETTINGS.items():
+        print(f"{name}: {text}")
     numbers = storm_numbers() | {"light_tenants_ratio": light_tenants_ratio()}
     with stores() as (endpoint, redis_port):
         client = dynamodb(endpoint)
@@ -51,7 +52,7 @@ def main() -> None:
 def our_numbers(run: Run) -> dict[str, float]:
     """Measure our limiter with blocks of one and of four, and with a process that dies."""
     one = measure(replace(run, item="k1"))
-    four = measure(replace(run, item="k4", weight=4, seconds=run.seconds / 2))
+    four = measure(replace(run, item="k4", weight=4))
     killed = measure(
         replace(run, item="kill", weight=4, seconds=run.seconds / 2), kill_after=run.seconds / 4
     )
@@ -76,7 +77,7 @@ def rival_numbers(run: Run) -> dict[str, float]:
     for name, make in RIVALS.items():
         package = PACKAGES.get(name)
         if package is not None and importlib.util.find_spec(package) is None:
-            print(f"{name}: not installed, left out (dependency group bench)")
+            print(f"{name}: not installed, left out")
             continue
         outcome = measure(replace(run, make=make, item=name), at_minute=name == "fixed_window")
         kept = ["utilisation", "max_per_second", "max_per_minute"]

@@ -238,6 +238,15 @@ def ours(run: Run) -> Contender:
     return Ours(run)
 
 
+SETTINGS = {
+    "ours": "600 a minute, headroom 20 %, one pacer for each process, blocks of 1 and of 4",
+    "fixed_window": "480 in each minute of the clock; full: wait 125 ms + up to 50 ms",
+    "gcra_compare_and_set": "480 a minute, no burst; wait for the time last seen, then try",
+    "pyrate_limiter": "Rate(480, MINUTE, burst=1), RedisStateStore, buffer_ms=0, its own waiting",
+    "limits": "MovingWindowRateLimiter, 8 per second, Redis; full: wait for reset_time",
+}
+"""What each is set to: the smoothest that its documentation offers."""
+
 RIVALS = {
     "fixed_window": FixedWindow,
     "gcra_compare_and_set": CompareAndSet,

@@ -10,6 +10,7 @@ import secrets
 from dataclasses import dataclass
 from functools import lru_cache
 
+from fireflyassets.adapters import limiters
 from fireflyassets.adapters.adobe.workshop import AdobeWorkshop
 from fireflyassets.adapters.aws import clients
 from fireflyassets.adapters.aws.ledger import DynamoLedger
@@ -24,7 +25,6 @@ from fireflyassets.adapters.pillow import PillowPictures
 from fireflyassets.adapters.secrets import EnvironmentSecrets, SecretsByScheme
 from fireflyassets.adapters.stored_uploads import StoredUploads
 from fireflyassets.core import ids
-from fireflyassets.limiter.dynamodb import DynamoLimiter
 from fireflyassets.limiter.port import Limiter
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.ledger import JobLedger
@@ -70,7 +70,7 @@ def build(settings: Settings) -> Factory:
         objects=objects,
         queue=SqsQueue(clients.sqs(settings.region), queue=settings.queue),
         catalogue=FileCatalogue(settings.project),
-        limiter=DynamoLimiter(dynamodb, table=tables.tickets, now=clock.now),
+        limiter=limiters.limiter(settings, table=tables.tickets),
         pictures=PillowPictures(),
         adobe=AdobeWorkshop(settings, secret_store, tokens, clock, StoredUploads(objects, clock)),
     )

@@ -6,10 +6,21 @@ Does not: secrets' values.
 """
 
 from datetime import timedelta
+from enum import StrEnum
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class ClockCheck(StrEnum):
+    """Whether the limiter measures the time of its DynamoDB table, or goes by the machine's own."""
+
+    REMOTE = "remote"
+    """Unless the table's endpoint is on loopback: that clock is this machine's."""
+    ALWAYS = "always"
+    NEVER = "never"
+    """Somebody else sees to it that the clocks of all hosts agree within 50 ms."""
 
 
 class Settings(BaseSettings):
@@ -46,6 +57,15 @@ class Settings(BaseSettings):
     """Public base of our own API: what links in metadata and answers start with."""
     api_tokens: dict[str, str] = Field(default_factory=dict, repr=False)
     """Bearer token -> tenant (JSON). Until the identity provider is wired, the only door."""
+
+    limiter_redis_url: SecretStr | None = None
+    """Redis for the shared limiter, which then needs ``fireflyassets[redis]``; without it the
+    limiter is a DynamoDB table. All processes of an organisation must say the same."""
+    clock_check: ClockCheck = ClockCheck.REMOTE
+    """Whether the store's time is measured from its answers before the first ticket."""
+    clock_bound: timedelta = Field(default=timedelta(milliseconds=50), gt=timedelta(0))
+    """How far off that time may be; above it no call is sent. Clocks and lateness of all hosts must
+    stay within 250 ms together."""
 
     lease: timedelta = timedelta(seconds=60)
     """Life of a wave's lease; renewed at a quarter of it."""

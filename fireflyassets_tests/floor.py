@@ -347,7 +347,7 @@ class Floor:
     reports: list[Report] = field(default_factory=list)
     _runs: int = 0
 
-    def order(self, count: int, *, prefix: str = "job") -> list[str]:
+    def order(self, count: int, *, prefix: str = "job", customer: str = CUSTOMER) -> list[str]:
         """Record *count* jobs and return their ids."""
         rows = [
             Row(
@@ -356,7 +356,7 @@ class Floor:
             )
             for n in range(count)
         ]
-        answers = self.intake.accept(rows, customer=CUSTOMER, campaign=CAMPAIGN)
+        answers = self.intake.accept(rows, customer=customer, campaign=CAMPAIGN)
         return [answer.row.job_id for answer in answers]  # pyright: ignore[reportAttributeAccessIssue]
 
     def use_objects(self, objects: MemoryObjects) -> None:
@@ -365,13 +365,13 @@ class Floor:
         self.shop = replace(self.shop, objects=objects)
         self.intake = replace(self.intake, objects=objects)
 
-    def begin(self, job_ids: Sequence[str]) -> Begun:
+    def begin(self, job_ids: Sequence[str], *, customer: str = CUSTOMER) -> Begun:
         """Form and start waves of the jobs."""
         self._runs += 1
         now = self.clock.now()
         return begin_by_hand(
             self.ledger,
-            CUSTOMER,
+            customer,
             job_ids,
             f"run-{self._runs}",
             settings=self.shop.settings,

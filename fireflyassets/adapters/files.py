@@ -10,23 +10,25 @@ and takes nothing else down. Does not: YAML (``yaml_file.py``), what makes a cam
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from fireflyassets.adapters import yaml_file
-from fireflyassets.adapters.campaign_files import Filed, read_campaigns
+from fireflyassets.adapters.campaign_files import FILE_NAME, Filed, read_campaigns
 from fireflyassets.adapters.limit_files import LimitBook, LimitFile
 from fireflyassets.core.campaign import Campaign, Slug
 from fireflyassets.core.errors import UnknownCampaign, UnusableConfiguration, UnusableTemplate
 from fireflyassets.core.failure import Family
 from fireflyassets.core.money import RateCard
+from fireflyassets.core.recipe import Recipe
 from fireflyassets.limiter.port import Limits
 from fireflyassets.ports.catalogue import Catalogue, Credential, Quarantined
 
 Shape = TypeVar("Shape", bound=BaseModel)
+_Weight = Annotated[int, Field(strict=True, ge=1, le=100)]
 
 
 class _CredentialFile(BaseModel):
@@ -37,6 +39,21 @@ class _CredentialFile(BaseModel):
     """Reference for the secret store."""
     scopes: tuple[str, ...] = Field(min_length=1)
     customers: frozenset[Slug] = Field(min_length=1)
+    families: frozenset[Literal[Family.FIREFLY, Family.PHOTOSHOP]] = Field(
+        default=frozenset({Family.FIREFLY, Family.PHOTOSHOP}), min_length=1
+    )
+    """What the client may use, by its product profiles."""
+    weights: dict[Slug, _Weight] = Field(default_factory=dict[Slug, int])
+    """Customer -> its share of the organisation's rate; 1 where none is said."""
+
+    @model_validator(mode="after")
+    def _weighs_its_own(self) -> Self:
+        if strangers := sorted(set(self.weights) - self.customers):
+            raise ValueError(
+                f"weights: {', '.join(strangers)} may not use this credential; "
+                f"name them under customers, or leave their weight out"
+            )
+        return self
 
 
 class FileCatalogue(Catalogue):
@@ -56,7 +73,15 @@ class FileCatalogue(Catalogue):
     def _read_campaigns(self) -> dict[str, Filed]:
         found, bad = read_campaigns(self._project, self.credential, self._cards)
         self._quarantined += bad
-        return found
+        usable: dict[str, Filed] = {}
+        for slug, filed in found.items():
+            config = filed.campaign.config
+            missing = _needed(config.recipe) - self._credentials[config.credential].families
+            if missing:
+                self._quarantined.append(_beyond(slug, config.credential, missing))
+            else:
+                usable[slug] = filed
+        return usable
 
     def campaigns(self) -> Mapping[str, Campaign]:
         """Return the usable campaigns by slug (``customer/campaign``)."""
@@ -101,7 +126,13 @@ class FileCatalogue(Catalogue):
     def _read_credentials(self) -> dict[str, Credential]:
         return {
             path.stem: Credential(
-                path.stem, file.organisation, file.secret, file.scopes, file.customers
+                path.stem,
+                file.organisation,
+                file.secret,
+                file.scopes,
+                file.customers,
+                file.weights,
+                frozenset(file.families),
             )
             for path, file in self._read("credentials", _CredentialFile).items()
         }
@@ -123,6 +154,10 @@ class FileCatalogue(Catalogue):
                 f"credentials/{name}.yaml, or use another credential."
             )
         return credential
+
+    def credentials(self) -> tuple[Credential, ...]:
+        """Return all usable credentials, by name."""
+        return tuple(self._credentials[name] for name in sorted(self._credentials))
 
     def rate_cards(self) -> tuple[RateCard, ...]:
         """Return all rate cards."""
@@ -164,3 +199,18 @@ class FileCatalogue(Catalogue):
 
     def _put_aside(self, path: Path, reason: str) -> None:
         self._quarantined.append(Quarantined(str(path.relative_to(self._project)), reason))
+
+
+def _needed(recipe: Recipe) -> set[Family]:
+    """Return the API families that a recipe calls."""
+    firefly = {Family.FIREFLY} if recipe.generates() else set[Family]()
+    return firefly | ({Family.PHOTOSHOP} if recipe.composes else set[Family]())
+
+
+def _beyond(slug: str, credential: str, missing: Iterable[Family]) -> Quarantined:
+    names = ", ".join(sorted(missing))
+    return Quarantined(
+        f"campaigns/{slug}/{FILE_NAME}",
+        f"credential: {credential!r} may not use {names}: add it to families in "
+        f"credentials/{credential}.yaml, or use another credential.",
+    )

@@ -17,6 +17,7 @@ from fireflyassets.core.errors import FactoryError
 GROUPS: Final = (
     "fireflyassets.cli.campaign",
     "fireflyassets.cli.failures",
+    "fireflyassets.cli.limits",
     "fireflyassets.local.commands",
 )
 """Modules in the order of the help; one that is not installed is left out."""

@@ -22,6 +22,7 @@ from fireflyassets.fence.standing import (
     Undecidable,
     standing,
 )
+from fireflyassets.limiter.errors import LimiterError
 from fireflyassets.limiter.port import Parked
 from fireflyassets.ports.clock import Clock, Offload, T
 from fireflyassets.ports.entries import Attempt, AttemptState
@@ -34,7 +35,14 @@ ERRORS_BEFORE_PARK: Final = 3
 ERROR_PARK: Final = timedelta(minutes=10)
 THROTTLE_PARK: Final = timedelta(minutes=2)
 RETRY_WAIT: Final = timedelta(seconds=2)
+UNPACED_PARK: Final = timedelta(minutes=1)
 LONGEST_WAIT: Final = timedelta(seconds=60)
+
+
+class Unpaced(errors.JobDelayed):
+    """The shared limiter can't say when to call, so nothing was sent."""
+
+    remedy = "Look at the limiter's store; the job goes on by itself as soon as it answers."
 
 
 @dataclass(slots=True)
@@ -74,6 +82,7 @@ class Fence:
         Raises:
             StepRefused: The vendor refuses for good, or the tries are spent.
             Throttled: No ticket is within reach, or the step met too many 429s.
+            Unpaced: The limiter does not answer.
             Stopped: The wave ends first.
             AwaitingOutcome, OutcomeUnknown: A send is open that must not be repeated.
             OwnershipLost: The lease or the row is not ours any more.
@@ -122,7 +131,10 @@ class Fence:
         return await asyncio.shield(self._submit(call, attempt, turn))
 
     async def _ticket(self, call: PaidCall) -> None:
-        ticket = await self._unless_closed(self.tickets[call.service.family].take())
+        try:
+            ticket = await self._unless_closed(self.tickets[call.service.family].take())
+        except LimiterError as outage:
+            raise self._unpaced(call, outage) from outage
         if ticket is None:
             raise errors.Stopped(f"Step {call.step}: the wave stops.", until=self.clock.now())
         if isinstance(ticket, Parked):
@@ -130,6 +142,10 @@ class Fence:
         if not self.lease.covers(self.submit_timeout, now=self.clock.now()):
             raise errors.OwnershipLost(f"Step {call.step}: the wave's lease is at its end.")
         self.ticketed(call.row.job_id)
+
+    def _unpaced(self, call: PaidCall, outage: LimiterError) -> Unpaced:
+        """Return the delay of a call that nobody paces: no fault of the job, and never sent."""
+        return Unpaced(f"Step {call.step}: {outage}", until=self.clock.now() + UNPACED_PARK)
 
     async def _unless_closed(self, taking: Coroutine[None, None, T]) -> T | None:
         take = asyncio.ensure_future(taking)
@@ -202,7 +218,7 @@ class Fence:
             await self.collector.book(call, attempt, Cause.POSSIBLE_COST)
         if throttled:
             turn.throttles += 1
-            await self.tickets[call.service.family].refused(answer.retry_after)
+            await self._pause(call, answer.retry_after)
         elif stale_token:
             turn.refreshed = True
         elif tokenless or ACTIONS[failure] is Action.RETRY:
@@ -212,6 +228,12 @@ class Fence:
         else:
             raise errors.StepRefused(call.step, answer.fault, failure=failure)
         return closed
+
+    async def _pause(self, call: PaidCall, retry_after: timedelta | None) -> None:
+        try:
+            await self.tickets[call.service.family].refused(retry_after)
+        except LimiterError as outage:
+            raise self._unpaced(call, outage) from outage
 
     async def _settle(self, call: PaidCall, attempt: Attempt, at: datetime) -> Arrived | Attempt:
         if self.clock.now() < at:

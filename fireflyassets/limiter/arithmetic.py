@@ -9,10 +9,10 @@ voids every earlier one. All other writes are conditional on the epoch, so that 
 picture of the law cannot act on it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from fireflyassets.limiter.port import Limits, PaceReason
+from fireflyassets.limiter.port import Limits, PaceReason, ParkReason
 
 SECOND_US = 1_000_000
 DAY_US = 86_400 * SECOND_US
@@ -37,16 +37,25 @@ RAISE_EVERY_US = 10 * SECOND_US
 RAISE_DIVISOR = 30  # One step up is 1/30 of nominal.
 SLOWEST = 20  # The rate never falls below 1/20 of nominal.
 
+MAX_OVERRIDE_US = 7 * DAY_US  # What was forgotten must not last.
+NUMBERING_US = SECOND_US // 1000  # First number of an item: its age since 1970 in these.
+
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """One item as stored; *sequence* counts its writes and orders two pictures of it."""
+    """One item as stored; *sequence* counts its writes and orders two pictures of it.
+
+    *interval* is the law in force: the slower of *earned*, what the service has let us have, and
+    what an operator allows. *refused* and *day_count* count on *day*. Without an override its five
+    fields are zero and empty.
+    """
 
     next_number: int
     base_number: int
     base_at: int
     interval: int
     nominal: int
+    earned: int
     epoch: int
     sequence: int
     blocked: int
@@ -55,9 +64,15 @@ class State:
     day: int
     day_count: int
     day_limit: int
+    refused: int
     as_of: int
-    reason: PaceReason
     since: int
+    over_interval: int
+    over_until: int
+    over_since: int
+    over_by: str
+    over_why: str
+    reason: PaceReason
 
     def due_at(self, number: int) -> int:
         """Return when ticket *number* is due."""
@@ -75,6 +90,29 @@ class State:
         """Return how many tickets the counted day has left."""
         limit = UNLIMITED if self.day_limit == NO_DAY_LIMIT else self.day_limit
         return limit - self.day_count
+
+    def is_overridden(self, now: int) -> bool:
+        """Say whether an operator's rate holds at *now*."""
+        return now < self.over_until
+
+    def has_ended_override(self, now: int) -> bool:
+        """Say whether an override is over and still stored."""
+        return 0 < self.over_until <= now
+
+    def allowed(self, now: int) -> int:
+        """Return the shortest interval that an operator, else the contract, allows."""
+        return self.over_interval if self.is_overridden(now) else self.nominal
+
+    def far_reason(self, now: int) -> ParkReason:
+        """Return why a ticket is too far ahead, if it is."""
+        if self.blocked - now > HORIZON_US:
+            return ParkReason.PAUSED
+        by_hand = self.is_overridden(now) and self.interval == self.over_interval
+        return ParkReason.OVERRIDDEN if by_hand else ParkReason.TOO_FAR_AHEAD
+
+    def without_override(self) -> "State":
+        """Return the state with no override; the interval stays as it is."""
+        return replace(self, over_interval=0, over_until=0, over_since=0, over_by="", over_why="")
 
 
 def micros(at: datetime) -> int:
@@ -113,15 +151,18 @@ def ceil_div(dividend: int, divisor: int) -> int:
 def initial(limits: Limits, now: int) -> State:
     """Return the state of a new item.
 
-    The epoch starts at the time, so that no write meant for an item that was deleted fits this one.
+    Epoch and numbers start at the time, so that neither a write nor a ticket of an item that was
+    lost fits the one that took its place: numbers grow by at most one in a millisecond.
     """
     interval = paced_interval(limits)
+    first = now // NUMBERING_US
     return State(
-        next_number=0,
-        base_number=0,
+        next_number=first,
+        base_number=first,
         base_at=now,
         interval=interval,
         nominal=interval,
+        earned=interval,
         epoch=now,
         sequence=0,
         blocked=0,
@@ -130,7 +171,13 @@ def initial(limits: Limits, now: int) -> State:
         day=now // DAY_US,
         day_count=0,
         day_limit=limits.per_day or NO_DAY_LIMIT,
+        refused=0,
         as_of=limits.as_of.toordinal(),
-        reason=PaceReason.CONTRACT,
         since=now,
+        over_interval=0,
+        over_until=0,
+        over_since=0,
+        over_by="",
+        over_why="",
+        reason=PaceReason.CONTRACT,
     )

@@ -1,44 +1,45 @@
 """The protocol over any store that has conditional writes.
 
-Here: trying one planned write after the other until one holds, and what this process knows of each
-item. Not here: the choice of writes (`protocol`) and the store (`memory`, `dynamodb`).
+Here: trying one planned write after the other until one holds. Not here: the choice of writes
+(`reservation`, `rates`), what this process knows (`known`) and the store (`memory`, `dynamodb`).
 """
 
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from threading import Lock
 
 from fireflyassets.limiter import arithmetic as law
-from fireflyassets.limiter import protocol
+from fireflyassets.limiter import protocol, rates, reservation
 from fireflyassets.limiter.arithmetic import State, instant, micros
+from fireflyassets.limiter.clock import Watch
+from fireflyassets.limiter.errors import OverrideRefused, ReservationContended, UnknownItem
+from fireflyassets.limiter.known import Known, KnownStates
+from fireflyassets.limiter.overriding import (
+    ABOVE_CONTRACT,
+    asked_interval,
+    audit_cleared,
+    audit_ended,
+    audit_set,
+)
 from fireflyassets.limiter.port import (
     Due,
     Granted,
     ItemState,
     Limiter,
     Limits,
+    Override,
     Parked,
     Paused,
-    ReservationContended,
     Stale,
     Ticket,
-    UnknownItem,
     Voided,
     Waiting,
 )
+from fireflyassets.limiter.showing import override_of, shown, stored_override
 
 # Two lost writes are normal after idle time, five can follow from a raise, a new day and a race.
 TRIES = 12
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """A state and the time before it was asked for."""
-
-    state: State
-    at: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,63 +56,17 @@ class Lost:
     state: State | None
 
 
-class KnownStates:
-    """The newest state of each item that this process has seen; safe for threads."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._known: dict[str, Known] = {}
-
-    def get(self, item: str) -> Known | None:
-        """Return what is known of *item*."""
-        with self._lock:
-            return self._known.get(item)
-
-    def learn(self, item: str, state: State, *, at: int, before: Known | None) -> None:
-        """Remember *state*, unless an answer that overtook it was newer.
-
-        *at* is when it was asked for, *before* what was known then. A store that answers with an
-        older state than was known before the question has been emptied: then its word counts.
-        """
-        emptied = before is not None and state.sequence < before.state.sequence
-        with self._lock:
-            known = self._known.get(item)
-            if known is None or emptied or known.state.sequence <= state.sequence:
-                if known is not None and known.at - at <= law.STALE_US:
-                    at = max(at, known.at)  # Else the clock was set back: then the old time lies.
-                self._known[item] = Known(state, at)
-
-    def forget(self, item: str) -> None:
-        """Drop *item*, because it is no longer stored."""
-        with self._lock:
-            self._known.pop(item, None)
-
-    def check(self, ticket: Ticket, now: int) -> Due | Waiting | Voided | Stale:
-        """Apply the fire rule to *ticket*."""
-        known = self.get(ticket.item)
-        if known is None:
-            return Stale()
-        match protocol.judge(known.state, known_at=known.at, number=ticket.number, now=now):
-            case protocol.Fires(due_at):
-                return Due(Ticket(ticket.item, ticket.number, instant(due_at)))
-            case protocol.Waits(due_at, look_at):
-                moved = Ticket(ticket.item, ticket.number, instant(due_at))
-                return Waiting(moved, instant(look_at))
-            case protocol.Void():
-                return Voided(ticket)
-            case protocol.TooOld():
-                return Stale()
-
-
 class ConditionalLimiter(Limiter):
     """A limiter whose store applies one write at a time, each under its own condition.
 
     *now* is the clock of all due times, aware and in UTC. The clocks of all processes must agree
-    within 50 ms: a store that tells the time (an HTTP ``Date``) is where to learn the offset.
+    within 50 ms: a store that tells the time (`date_clock`) is where to learn the offset. While
+    *watch* does not trust the clock nothing fires, and whatever asks the store settles it first.
     """
 
-    def __init__(self, *, now: Callable[[], datetime]) -> None:
+    def __init__(self, *, now: Callable[[], datetime], watch: Watch | None = None) -> None:
         self._now = now
+        self._watch = watch
         self._known = KnownStates()
         self._limits: dict[str, Limits] = {}
 
@@ -123,24 +78,26 @@ class ConditionalLimiter(Limiter):
     def _read(self, item: str) -> State | None:
         """Read the stored state, seeing every write that was answered before."""
 
+    def now(self) -> datetime:
+        """Return the time by the clock of all due times."""
+        return self._now()
+
     def register(self, item: str, limits: Limits) -> None:
         """Make *item* known under *limits*; see `Limiter.register`."""
         self._limits[item] = limits
+        self._settle()
         self._try(item, protocol.Init(law.initial(limits, self._time())))
-        for _ in range(TRIES):
-            change = protocol.plan_limits(self._state(item).state, self._time(), limits)
-            if change is None or isinstance(self._try(item, change), Applied):
-                return
-        raise ReservationContended(item, tries=TRIES)
+        self._change(item, lambda state, now: rates.plan_limits(state, now, limits))
 
     def reserve(self, item: str, count: int) -> Granted | Parked:
         """Take up to *count* tickets; see `Limiter.reserve`."""
         if count < 1:
             raise ValueError(f"A reservation takes at least one ticket, not {count}.")
+        self._settle()
         fresh = False
         for _ in range(TRIES):
-            step = protocol.plan(self._state(item).state, self._time(), count)
-            if isinstance(step, protocol.Refusal):
+            step = reservation.plan(self._state(item).state, self._time(), count)
+            if isinstance(step, reservation.Refusal):
                 if fresh:
                     return Parked(instant(step.until), step.reason)
                 fresh = self._confirm(item)
@@ -152,10 +109,13 @@ class ConditionalLimiter(Limiter):
 
     def check(self, ticket: Ticket) -> Due | Waiting | Voided | Stale:
         """Apply the fire rule to *ticket*; see `Limiter.check`."""
+        if self._watch is not None and not self._watch.trusted():
+            return Stale()
         return self._known.check(ticket, self._time())
 
     def refresh(self, item: str) -> None:
-        """Learn the item's state from the store."""
+        """Learn the item's state from the store; end an override whose time is over."""
+        self._settle()
         at, before = self._time(), self._known.get(item)
         state = self._read(item)
         if state is None:
@@ -163,29 +123,70 @@ class ConditionalLimiter(Limiter):
             self._state(item)
         else:
             self._known.learn(item, state, at=at, before=before)
+        self._change(item, rates.plan_end)
 
     def pause(self, item: str, retry_after: timedelta | None) -> Paused:
         """Hold every ticket of *item*; see `Limiter.pause`."""
+        self._settle()
         asked = None if retry_after is None else retry_after // timedelta(microseconds=1)
         capped = asked is not None and asked > law.MAX_PAUSE_US
-        for _ in range(TRIES):
-            state = self._state(item).state
-            change = protocol.plan_pause(state, self._time(), asked)
-            if change is None:
-                return Paused(instant(state.blocked), lowered=False, capped=capped)
-            answer = self._try(item, change)
-            if isinstance(answer, Applied):
-                lowered = answer.state.lowered != state.lowered
-                return Paused(instant(answer.state.blocked), lowered=lowered, capped=capped)
-        raise ReservationContended(item, tries=TRIES)
+        before, after = self._change(item, lambda state, now: rates.plan_pause(state, now, asked))
+        lowered = after.lowered != before.lowered
+        return Paused(instant(after.blocked), lowered=lowered, capped=capped)
+
+    def override(
+        self, item: str, rate_per_minute: float, *, duration: timedelta, by: str, why: str
+    ) -> Override:
+        """Set the item's rate by hand for a time; see `Limiter.override`."""
+        interval = asked_interval(item, rate_per_minute, duration=duration, by=by, why=why)
+        lasts = duration // timedelta(microseconds=1)
+
+        def plan(state: State, now: int) -> protocol.Rebase:
+            if interval < state.nominal:
+                raise OverrideRefused(item, ABOVE_CONTRACT)
+            setting = rates.Setting(interval, now + lasts, by, why)
+            return rates.plan_override(state, now, setting)
+
+        self.refresh(item)
+        _, after = self._change(item, plan)
+        override = stored_override(after)
+        audit_set(item, override)
+        return override
+
+    def clear_override(self, item: str, *, by: str) -> Override | None:
+        """End an override before its time; see `Limiter.clear_override`."""
+        self.refresh(item)
+        before, _ = self._change(item, rates.plan_clear)
+        override = override_of(before)
+        if override is not None:
+            audit_cleared(item, override, by=by)
+        return override
 
     def state(self, item: str) -> ItemState:
         """Return what people are shown about *item*, read from the store."""
         self.refresh(item)
         return shown(item, self._state(item).state, self._time())
 
+    def _settle(self) -> None:
+        if self._watch is not None:
+            self._watch.settle()
+
     def _time(self) -> int:
         return micros(self._now())
+
+    def _change(
+        self, item: str, plan: Callable[[State, int], protocol.Write | None]
+    ) -> tuple[State, State]:
+        """Make a planned change, if any is needed; return the state before and after it."""
+        for _ in range(TRIES):
+            state = self._state(item).state
+            write = plan(state, self._time())
+            if write is None:
+                return state, state
+            answer = self._try(item, write)
+            if isinstance(answer, Applied):
+                return state, answer.state
+        raise ReservationContended(item, tries=TRIES)
 
     def _state(self, item: str) -> Known:
         """Return what is known, else what is stored, else make the item from its limits."""
@@ -212,8 +213,11 @@ class ConditionalLimiter(Limiter):
         answer = self._write(item, write)
         if answer.state is None:
             self._known.forget(item)
-        else:
-            self._known.learn(item, answer.state, at=at, before=before)
+            return answer
+        self._known.learn(item, answer.state, at=at, before=before)
+        changed = isinstance(write, protocol.Rebase) and isinstance(answer, Applied)
+        if changed and before is not None and before.state.has_ended_override(at):
+            audit_ended(item, stored_override(before.state))
         return answer
 
 
@@ -221,22 +225,3 @@ def _granted(item: str, state: State, count: int) -> Granted:
     first = state.next_number - count
     due_at = tuple(instant(state.due_at(first + n)) for n in range(count))
     return Granted(item, first, count, due_at)
-
-
-def shown(item: str, state: State, now: int) -> ItemState:
-    """Return *state* in people's terms."""
-    first = max(state.next_number, state.first_live(now))
-    counted_today = state.day >= now // law.DAY_US
-    return ItemState(
-        item=item,
-        rate_per_minute=60 * law.SECOND_US / state.interval,
-        nominal_per_minute=60 * law.SECOND_US / state.nominal,
-        reason=state.reason,
-        since=instant(state.since),
-        used_today=state.day_count if counted_today else 0,
-        day_limit=state.day_limit or None,
-        next_ticket=first,
-        next_due_at=instant(state.due_at(first)),
-        outstanding=max(0, state.next_number - state.first_live(now)),
-        blocked_until=instant(state.blocked) if state.blocked > now else None,
-    )

@@ -14,12 +14,20 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from botocore.exceptions import ClientError
+from botocore.exceptions import (
+    ClientError,
+    ConnectionError,  # noqa: A004 - botocore's own root of failed connections.
+    CredentialRetrievalError,
+    HTTPClientError,
+    NoCredentialsError,
+)
 
 from fireflyassets.limiter.arithmetic import State
+from fireflyassets.limiter.clock import Watch
 from fireflyassets.limiter.conditional import Applied, ConditionalLimiter, Lost
+from fireflyassets.limiter.errors import LimiterUnavailable
 from fireflyassets.limiter.port import PaceReason
-from fireflyassets.limiter.protocol import Init, Line, NewDay, Rebase, Take, Write
+from fireflyassets.limiter.protocol import Init, Line, NewDay, Rebase, Take, Tally, Write
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -36,6 +44,7 @@ ATTRIBUTES: Final[Mapping[str, str]] = {
     "base_at": "bt",
     "interval": "intv",
     "nominal": "nom",
+    "earned": "earn",
     "epoch": "ep",
     "sequence": "seq",
     "blocked": "blocked",
@@ -44,10 +53,21 @@ ATTRIBUTES: Final[Mapping[str, str]] = {
     "day": "dday",
     "day_count": "dcnt",
     "day_limit": "dlim",
+    "refused": "rcnt",
     "as_of": "asof",
     "since": "since",
+    "over_interval": "ointv",
+    "over_until": "ountil",
+    "over_since": "osince",
 }
+WORDS: Final[Mapping[str, str]] = {"over_by": "oby", "over_why": "owhy"}
 REASON: Final = "why"
+NEWEST: Final = "ointv"
+"""An attribute that items of earlier layouts lack: such an item is made anew."""
+
+OUTAGES: Final = (HTTPClientError, ConnectionError, NoCredentialsError, CredentialRetrievalError)
+OUR_FAULT: Final = "ValidationException"
+LOST: Final = "ConditionalCheckFailedException"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +80,11 @@ class Expression:
 
 FENCE: Final = "ep = :ep AND dday = :day AND dcnt <= :droom"
 INIT: Final = Expression(
-    "SET nxt = :nxt, bn = :bn, bt = :bt, intv = :intv, nom = :nom, ep = :ep, seq = :seq, "
-    "blocked = :blocked, ldec = :ldec, linc = :linc, dday = :dday, dcnt = :dcnt, dlim = :dlim, "
-    "asof = :asof, since = :since, why = :why",
-    "attribute_not_exists(pk)",
+    "SET nxt = :nxt, bn = :bn, bt = :bt, intv = :intv, nom = :nom, earn = :earn, ep = :ep, "
+    "seq = :seq, blocked = :blocked, ldec = :ldec, linc = :linc, dday = :dday, dcnt = :dcnt, "
+    "dlim = :dlim, rcnt = :rcnt, asof = :asof, since = :since, ointv = :ointv, ountil = :ountil, "
+    "osince = :osince, oby = :oby, owhy = :owhy, why = :why",
+    "attribute_not_exists(ointv)",
 )
 HOT: Final = Expression(
     "SET nxt = nxt + :k, dcnt = dcnt + :k, seq = seq + :one",
@@ -78,13 +99,18 @@ IDLE: Final = Expression(
     f"{FENCE} AND nxt < :nfloor",
 )
 DAY: Final = Expression(
-    "SET dday = :day, dcnt = :zero, seq = seq + :one",
+    "SET dday = :day, dcnt = :zero, rcnt = :zero, seq = seq + :one",
     "dday < :day",
 )
 REBASE: Final = Expression(
-    "SET bn = :bn, bt = :bt, intv = :intv, nom = :nom, blocked = :blocked, ldec = :ldec, "
-    "linc = :linc, dlim = :dlim, asof = :asof, since = :since, why = :why, "
-    "ep = ep + :one, seq = seq + :one",
+    "SET bn = :bn, bt = :bt, intv = :intv, nom = :nom, earn = :earn, blocked = :blocked, "
+    "ldec = :ldec, linc = :linc, dlim = :dlim, rcnt = rcnt + :refused, asof = :asof, "
+    "since = :since, ointv = :ointv, ountil = :ountil, osince = :osince, oby = :oby, "
+    "owhy = :owhy, why = :why, ep = ep + :one, seq = seq + :one",
+    "ep = :ep",
+)
+TALLY: Final = Expression(
+    "SET rcnt = rcnt + :one, seq = seq + :one",
     "ep = :ep",
 )
 
@@ -99,6 +125,7 @@ class Expressions:
     idle: Expression = IDLE
     day: Expression = DAY
     rebase: Expression = REBASE
+    tally: Expression = TALLY
 
 
 def table_spec(name: str) -> "CreateTableInputTypeDef":
@@ -123,17 +150,21 @@ class DynamoLimiter(ConditionalLimiter):
         *,
         table: str,
         now: Callable[[], datetime],
+        watch: Watch | None = None,
         expressions: Expressions | None = None,
     ) -> None:
-        super().__init__(now=now)
+        super().__init__(now=now, watch=watch)
         self._client = client
         self._table = table
         self._expressions = expressions or Expressions()
 
     def _read(self, item: str) -> State | None:
-        answer = self._client.get_item(
-            TableName=self._table, Key={KEY: {"S": item}}, ConsistentRead=True
-        )
+        try:
+            answer = self._client.get_item(
+                TableName=self._table, Key={KEY: {"S": item}}, ConsistentRead=True
+            )
+        except (ClientError, *OUTAGES) as error:
+            raise _unavailable(item, error) from error
         return decode(answer["Item"]) if "Item" in answer else None
 
     def _write(self, item: str, write: Write) -> Applied | Lost:
@@ -148,12 +179,25 @@ class DynamoLimiter(ConditionalLimiter):
                 ReturnValues="ALL_NEW",
                 ReturnValuesOnConditionCheckFailure="ALL_OLD",
             )
-        except ClientError as error:
-            if error.response.get("Error", {}).get("Code") != "ConditionalCheckFailedException":
-                raise
+        except (ClientError, *OUTAGES) as error:
+            if not isinstance(error, ClientError) or _code(error) != LOST:
+                raise _unavailable(item, error) from error
             stored = error.response.get("Item")
             return Lost(decode(stored) if stored else None)
-        return Applied(decode(answer["Attributes"]))
+        state = decode(answer["Attributes"])
+        return Applied(state) if state else Lost(None)
+
+
+def _unavailable(item: str, error: Exception) -> Exception:
+    """Return what to raise: whatever keeps the table from answering, it is not a bug of ours."""
+    if not isinstance(error, ClientError):
+        return LimiterUnavailable(item, type(error).__name__)
+    code = _code(error)
+    return error if code == OUR_FAULT else LimiterUnavailable(item, code)
+
+
+def _code(error: ClientError) -> str:
+    return error.response.get("Error", {}).get("Code", "")
 
 
 def spell(
@@ -165,10 +209,13 @@ def spell(
             return expressions.init, _all_values(state, ATTRIBUTES)
         case NewDay(day):
             return expressions.day, _numbers({"day": day, "zero": 0, "one": 1})
-        case Rebase(epoch, state):
-            kept = {"next_number", "epoch", "sequence", "day", "day_count"}
+        case Rebase(epoch, state, refused):
+            kept = {"next_number", "epoch", "sequence", "day", "day_count", "refused"}
             names = {field: name for field, name in ATTRIBUTES.items() if field not in kept}
-            return expressions.rebase, _all_values(state, names) | _numbers({"ep": epoch, "one": 1})
+            counts = _numbers({"ep": epoch, "one": 1, "refused": refused})
+            return expressions.rebase, _all_values(state, names) | counts
+        case Tally(epoch):
+            return expressions.tally, _numbers({"ep": epoch, "one": 1})
         case Take():
             return _spell_take(write, expressions)
 
@@ -198,14 +245,23 @@ def _all_values(
     state: State, names: Mapping[str, str]
 ) -> "dict[str, UniversalAttributeValueTypeDef]":
     numbers = {name: int(getattr(state, field)) for field, name in names.items()}
-    return _numbers(numbers) | {f":{REASON}": {"S": state.reason.name}}
+    words = {name: str(getattr(state, field)) for field, name in WORDS.items()}
+    words[REASON] = state.reason.name
+    return _numbers(numbers) | {f":{name}": {"S": word} for name, word in words.items()}
 
 
 def _numbers(numbers: Mapping[str, int]) -> "dict[str, UniversalAttributeValueTypeDef]":
     return {f":{name}": {"N": str(number)} for name, number in numbers.items()}
 
 
-def decode(stored: "Mapping[str, AttributeValueTypeDef]") -> State:
-    """Return the stored attributes as a state."""
+def decode(stored: "Mapping[str, AttributeValueTypeDef]") -> State | None:
+    """Return the stored attributes as a state; None for an item of an earlier layout."""
+    if NEWEST not in stored:
+        return None
     numbers = {field: int(stored[name].get("N", "")) for field, name in ATTRIBUTES.items()}
-    return State(**numbers, reason=PaceReason[stored[REASON].get("S", "")])
+    return State(
+        **numbers,
+        over_by=stored["oby"].get("S", ""),
+        over_why=stored["owhy"].get("S", ""),
+        reason=PaceReason[stored[REASON].get("S", "")],
+    )

@@ -1,7 +1,8 @@
 """A limiter for one process: tests, the local default and a single worker.
 
 Here: the store that applies the protocol's writes to a dictionary. Several limiters over one store
-behave like several processes, each with its own clock and its own, possibly old, picture.
+behave like several processes, each with its own clock and its own, possibly old, picture. Not here:
+what a write does (`protocol`).
 """
 
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from threading import Lock
 
 from fireflyassets.limiter import protocol
 from fireflyassets.limiter.arithmetic import State
+from fireflyassets.limiter.clock import Watch
 from fireflyassets.limiter.conditional import Applied, ConditionalLimiter, Lost
 
 
@@ -39,8 +41,14 @@ class MemoryStore:
 class MemoryLimiter(ConditionalLimiter):
     """A limiter over a `MemoryStore`, by default one of its own."""
 
-    def __init__(self, *, now: Callable[[], datetime], store: MemoryStore | None = None) -> None:
-        super().__init__(now=now)
+    def __init__(
+        self,
+        *,
+        now: Callable[[], datetime],
+        watch: Watch | None = None,
+        store: MemoryStore | None = None,
+    ) -> None:
+        super().__init__(now=now, watch=watch)
         self._store = store or MemoryStore()
 
     def _write(self, item: str, write: protocol.Write) -> Applied | Lost:

@@ -16,11 +16,11 @@ from datetime import datetime, timedelta
 from typing import ParamSpec, Protocol, TypeVar
 
 from fireflyassets.limiter.arithmetic import HORIZON_US, block_size
+from fireflyassets.limiter.errors import LimiterUnavailable
 from fireflyassets.limiter.port import (
     Due,
     Limiter,
     Parked,
-    ParkReason,
     Paused,
     Stale,
     Ticket,
@@ -31,6 +31,9 @@ from fireflyassets.limiter.port import (
 P = ParamSpec("P")
 R = TypeVar("R")
 HORIZON = timedelta(microseconds=HORIZON_US)
+SILENCE = timedelta(seconds=10)
+"""How long a store that did not answer is not asked again: else each waiter of a line would sit
+through a timeout of its own."""
 
 
 class Offload(Protocol):
@@ -69,26 +72,39 @@ class Pacer:
         self._turn = asyncio.Lock()  # First come, first served.
         self._refusals = asyncio.Lock()
         self._block: deque[Ticket] = deque()
+        self._silent: tuple[datetime, LimiterUnavailable] | None = None
 
     async def take(self) -> Ticket | Parked:
         """Return a ticket when it is due, or `Parked` at once when none is near.
 
         Call within 100 ms. A cancelled waiter leaves its ticket to the next.
+
+        Raises:
+            LimiterUnavailable: The store did not answer, now or within the last ten seconds.
         """
         async with self._turn:
-            while True:
-                if not self._block:
-                    count = block_size(self.weight, self.open_waves)
-                    answer = await self._offload(self._limiter.reserve, self._item, count)
-                    if isinstance(answer, Parked):
-                        return answer
-                    self._block.extend(answer.tickets)
-                outcome = await self._wait_for(self._block[0])
-                if isinstance(outcome, Parked):
-                    return outcome
-                self._block.popleft()
-                if isinstance(outcome, Due):
-                    return outcome.ticket
+            if self._silent is not None and self._now() < self._silent[0]:
+                raise self._silent[1].with_traceback(None)
+            try:
+                return await self._next()
+            except LimiterUnavailable as outage:
+                self._silent = (self._now() + SILENCE, outage)
+                raise
+
+    async def _next(self) -> Ticket | Parked:
+        while True:
+            if not self._block:
+                count = block_size(self.weight, self.open_waves)
+                answer = await self._offload(self._limiter.reserve, self._item, count)
+                if isinstance(answer, Parked):
+                    return answer
+                self._block.extend(answer.tickets)
+            outcome = await self._wait_for(self._block[0])
+            if isinstance(outcome, Parked):
+                return outcome
+            self._block.popleft()
+            if isinstance(outcome, Due):
+                return outcome.ticket
 
     async def refused(self, retry_after: timedelta | None) -> Paused:
         """Report a 429: all processes pause, and the refused call takes a new ticket.
@@ -104,10 +120,10 @@ class Pacer:
             match self._limiter.check(ticket):
                 case Stale():
                     await self._offload(self._limiter.refresh, self._item)
-                case Waiting(moved, check_at):
+                case Waiting(moved, check_at, reason):
                     now = self._now()
                     if moved.due_at - now > HORIZON:
-                        return Parked(moved.due_at, ParkReason.PAUSED)
+                        return Parked(moved.due_at, reason)
                     await self._sleep((check_at - now).total_seconds())
                 case Due() | Voided() as outcome:
                     return outcome

@@ -86,6 +86,7 @@ class ParkReason(StrEnum):
     TOO_FAR_AHEAD = "the next free call is more than five minutes ahead"
     DAY_QUOTA = "the day's quota is used up"
     PAUSED = "the service asked for a pause"
+    OVERRIDDEN = "an operator has set a low rate for a time"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +106,14 @@ class Due:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Not yet; the ticket may move, so check it again at *check_at*."""
+    """Not yet; the ticket may move, so check it again at *check_at*.
+
+    *reason* is the one to give, should it be too far ahead to wait for.
+    """
 
     ticket: Ticket
     check_at: datetime
+    reason: ParkReason = ParkReason.TOO_FAR_AHEAD
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,18 +147,35 @@ class PaceReason(StrEnum):
     CONTRACT = "the contract's limits, less the headroom"
     REFUSED = "lowered after the service refused calls"
     RECOVERING = "rising again after refusals"
+    OVERRIDDEN = "set by an operator"
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """A rate that an operator set, in calls per minute: who, why, since when and until when.
+
+    It caps the rate; refusals by the service may lower it further. It ends by itself.
+    """
+
+    rate_per_minute: float
+    since: datetime
+    until: datetime
+    by: str
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
 class ItemState:
-    """What people are shown about one item; rates in calls per minute."""
+    """What people are shown about one item; rates in calls per minute, counts of today in UTC."""
 
     item: str
     rate_per_minute: float
     nominal_per_minute: float
     reason: PaceReason
     since: datetime
+    override: Override | None
     used_today: int
+    refused_today: int
     day_limit: int | None
     next_ticket: int
     next_due_at: datetime
@@ -161,37 +183,16 @@ class ItemState:
     blocked_until: datetime | None
 
 
-class LimiterError(Exception):
-    """The limiter cannot answer. Leaves: `UnknownItem`, `ReservationContended`."""
-
-    remedy = ""
-
-
-class UnknownItem(LimiterError):
-    """Nobody registered the item, in this process or in the store."""
-
-    remedy = "Register the item with its limits before the first reservation."
-
-    def __init__(self, item: str) -> None:
-        super().__init__(f"Item {item} is not registered. {self.remedy}")
-        self.item = item
-
-
-class ReservationContended(LimiterError):
-    """Every write of a reservation or a pause lost its condition."""
-
-    remedy = "Look for a writer of the item that does not follow the protocol."
-
-    def __init__(self, item: str, *, tries: int) -> None:
-        super().__init__(f"Item {item}: {tries} conditional writes lost in a row. {self.remedy}")
-        self.item = item
-
-
 class Limiter(ABC):
     """Hands out tickets of paced items to any number of processes.
 
-    `check` never leaves the process. All other methods may call a store and block.
+    `now` and `check` never leave the process. All other methods may call a store and block, and
+    raise `LimiterUnavailable` where it does not answer: then nothing may be sent.
     """
+
+    @abstractmethod
+    def now(self) -> datetime:
+        """Return the time by the clock of all due times; waiting goes by it."""
 
     @abstractmethod
     def register(self, item: str, limits: Limits) -> None:
@@ -216,15 +217,34 @@ class Limiter(ABC):
 
     @abstractmethod
     def refresh(self, item: str) -> None:
-        """Learn the item's state from the store."""
+        """Learn the item's state from the store; end an override whose time is over."""
 
     @abstractmethod
     def pause(self, item: str, retry_after: timedelta | None) -> Paused:
         """Hold every outstanding and future ticket of *item*, for all processes.
 
-        Call it for each 429. Refusals that ask for the same pause coalesce, and the rate is
-        lowered at most once in five seconds. Without *retry_after* the pause is two seconds.
+        Call it for each 429, which it counts. Refusals that ask for the same pause coalesce, and
+        the rate is lowered at most once in five seconds. Without *retry_after* the pause is two
+        seconds.
         """
+
+    @abstractmethod
+    def override(
+        self, item: str, rate_per_minute: float, *, duration: timedelta, by: str, why: str
+    ) -> Override:
+        """Set the item's rate by hand for *duration*, for all processes; replaces an earlier one.
+
+        Whoever sets it, and for how long, goes to the log. A rate that refusals had lowered is
+        lifted to it; refusals after it lower the rate further, and it never lifts a pause.
+
+        Raises:
+            OverrideRefused: The rate is not above zero or above the contract's, the duration is
+                not above zero or over a week, or *by* or *why* says nothing or too much.
+        """
+
+    @abstractmethod
+    def clear_override(self, item: str, *, by: str) -> Override | None:
+        """End an override before its time and return it; None if there was none."""
 
     @abstractmethod
     def state(self, item: str) -> ItemState:

@@ -2,6 +2,10 @@
 
 Here: the client's side of the script and the offset between the two clocks. Not here: the law in
 Lua (`redis_script`). A client is handed in, so that this module needs no Redis package.
+
+A server that lost its memory gets each item back from whoever knows its limits; tickets of before
+are void then, and the day's count starts anew. A replica that takes over without the last writes
+may hand those tickets out once more.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,30 +15,42 @@ from typing import Protocol, cast
 
 from fireflyassets.limiter import arithmetic as law
 from fireflyassets.limiter.arithmetic import State, instant, micros
-from fireflyassets.limiter.conditional import KnownStates, shown
+from fireflyassets.limiter.clock import Watch
+from fireflyassets.limiter.errors import LimiterUnavailable, OverrideRefused, UnknownItem
+from fireflyassets.limiter.known import KnownStates
+from fireflyassets.limiter.overriding import (
+    ABOVE_CONTRACT,
+    asked_interval,
+    audit_cleared,
+    audit_ended,
+    audit_set,
+)
 from fireflyassets.limiter.port import (
     Due,
     Granted,
     ItemState,
     Limiter,
     Limits,
+    Override,
     PaceReason,
     Parked,
     ParkReason,
     Paused,
     Stale,
     Ticket,
-    UnknownItem,
     Voided,
     Waiting,
 )
-from fireflyassets.limiter.redis_script import FIELDS, LAW
+from fireflyassets.limiter.redis_script import FIELDS, LAW, WORDS
+from fireflyassets.limiter.showing import override_of, shown, stored_override
 
 OFFSET_LIFE_US = 60 * law.SECOND_US  # Clocks drift: after a minute a worse measurement is better.
+UNMEASURED_US = law.DAY_US
 REFUSALS = {
     "ahead": ParkReason.TOO_FAR_AHEAD,
     "quota": ParkReason.DAY_QUOTA,
     "paused": ParkReason.PAUSED,
+    "overridden": ParkReason.OVERRIDDEN,
 }
 
 
@@ -77,19 +93,33 @@ class RedisLimiter(Limiter):
     """A limiter shared by every process that reaches the server.
 
     All due times come from the server's clock, moved to the local one by an offset that each call
-    measures; the quickest call of the last minute counts. *server_clock* off takes *now* for the
-    law too, for a server that stands still in a test.
+    measures; the quickest call of the last minute counts. *outages* are what the client raises when
+    the server does not answer. While *watch* does not trust the local clock nothing fires, and the
+    next call measures anew. *server_clock* off takes *now* for the law too, for a server that
+    stands still in a test.
     """
 
     def __init__(
-        self, client: RedisClient, *, now: Callable[[], datetime], server_clock: bool = True
+        self,
+        client: RedisClient,
+        *,
+        now: Callable[[], datetime],
+        watch: Watch | None = None,
+        outages: tuple[type[Exception], ...] = (OSError,),
+        server_clock: bool = True,
     ) -> None:
         self._script = client.register_script(LAW)
         self._now = now
+        self._watch = watch
+        self._outages = outages
         self._server_clock = server_clock
-        self._offset = Offset(0, round_trip=law.DAY_US, at=0)
+        self._offset = Offset(0, round_trip=UNMEASURED_US, at=0)
         self._known = KnownStates()
         self._limits: dict[str, Limits] = {}
+
+    def now(self) -> datetime:
+        """Return the local time; due times are told in it."""
+        return self._now()
 
     def register(self, item: str, limits: Limits) -> None:
         """Make *item* known under *limits*; see `Limiter.register`."""
@@ -111,19 +141,21 @@ class RedisLimiter(Limiter):
 
     def check(self, ticket: Ticket) -> Due | Waiting | Voided | Stale:
         """Apply the fire rule to *ticket*; see `Limiter.check`."""
+        if self._watch is not None and not self._watch.trusted():
+            return Stale()
         answer = self._known.check(ticket, self._server_time())
         behind = timedelta(microseconds=self._offset.value)
         match answer:
             case Due(moved):
                 return Due(Ticket(moved.item, moved.number, moved.due_at - behind))
-            case Waiting(moved, check_at):
+            case Waiting(moved, check_at, reason):
                 local = Ticket(moved.item, moved.number, moved.due_at - behind)
-                return Waiting(local, check_at - behind)
+                return Waiting(local, check_at - behind, reason)
             case Voided() | Stale():
                 return answer
 
     def refresh(self, item: str) -> None:
-        """Learn the item's state from the server."""
+        """Learn the item's state from the server, which ends an override whose time is over."""
         self._call(item, "read")
 
     def pause(self, item: str, retry_after: timedelta | None) -> Paused:
@@ -136,27 +168,62 @@ class RedisLimiter(Limiter):
             capped=asked is not None and asked > law.MAX_PAUSE_US,
         )
 
+    def override(
+        self, item: str, rate_per_minute: float, *, duration: timedelta, by: str, why: str
+    ) -> Override:
+        """Set the item's rate by hand for a time; see `Limiter.override`."""
+        interval = asked_interval(item, rate_per_minute, duration=duration, by=by, why=why)
+        lasts = duration // timedelta(microseconds=1)
+        answer = self._call(item, "override", interval, lasts, by, why)
+        if answer.outcome == "above":
+            raise OverrideRefused(item, ABOVE_CONTRACT)
+        override = stored_override(answer.state)
+        audit_set(item, override)
+        return override
+
+    def clear_override(self, item: str, *, by: str) -> Override | None:
+        """End an override before its time; see `Limiter.clear_override`."""
+        override = override_of(self._call(item, "read").state)
+        if override is None or self._call(item, "clear").outcome == "none":
+            return None
+        audit_cleared(item, override, by=by)
+        return override
+
     def state(self, item: str) -> ItemState:
         """Return what people are shown about *item*, read from the server."""
         return shown(item, self._call(item, "read").state, self._server_time())
 
     def _call(self, item: str, operation: str, *arguments: str | int) -> Answer:
+        self._settle()
         asked_at, before = micros(self._now()), self._known.get(item)
         clock = "server" if self._server_clock else asked_at
-        raw = cast("list[bytes | str]", self._script([item], [operation, clock, *arguments]))
+        try:
+            raw = cast("list[bytes | str]", self._script([item], [operation, clock, *arguments]))
+        except self._outages as error:
+            raise LimiterUnavailable(item, type(error).__name__) from error
         outcome, *rest = [_text(value) for value in raw]
         if not rest:
-            if item not in self._limits or operation == "register":
-                raise UnknownItem(item)
-            self._known.forget(item)
-            self.register(item, self._limits[item])
-            return self._call(item, operation, *arguments)
-        first, second, server_time, reason, *numbers = rest
+            return self._made_again(item, operation, *arguments)
+        first, second, server_time, *stored = rest
         self._measure(int(server_time), asked_at)
-        fields = dict(zip(FIELDS, map(int, numbers), strict=True))
-        state = State(**fields, reason=PaceReason[reason])
+        state = _state(stored)
         self._known.learn(item, state, at=asked_at + self._offset.value, before=before)
+        if before is not None and before.state.has_ended_override(int(server_time)):
+            audit_ended(item, stored_override(before.state))
         return Answer(outcome, int(first), int(second), state)
+
+    def _made_again(self, item: str, operation: str, *arguments: str | int) -> Answer:
+        if item not in self._limits or operation == "register":
+            raise UnknownItem(item)
+        self._known.forget(item)
+        self.register(item, self._limits[item])
+        return self._call(item, operation, *arguments)
+
+    def _settle(self) -> None:
+        """Measure the offset anew with the next call, if the local clock was moved."""
+        if self._watch is not None and not self._watch.trusted():
+            self._watch.settle()
+            self._offset = Offset(self._offset.value, round_trip=UNMEASURED_US, at=0)
 
     def _measure(self, server_time: int, asked_at: int) -> None:
         if not self._server_clock:
@@ -173,6 +240,12 @@ class RedisLimiter(Limiter):
 
     def _local(self, server_time: int) -> datetime:
         return instant(server_time - self._offset.value)
+
+
+def _state(stored: Sequence[str]) -> State:
+    reason, by, why = stored[: len(WORDS)]
+    numbers = dict(zip(FIELDS, map(int, stored[len(WORDS) :]), strict=True))
+    return State(**numbers, over_by=by, over_why=why, reason=PaceReason[reason])
 
 
 def _text(value: bytes | str) -> str:

@@ -1,12 +1,13 @@
 """The ticket law as one Lua script, run inside Redis by its own clock.
 
 Here: the script and the names of its fields. Not here: the client's side (`redis`). The script is
-the law of `protocol` once more, in a language where one call is atomic: so nothing needs a fence,
-and no call is ever lost and repeated. A test holds the two against each other.
+the law of `reservation` and `rates` once more, in a language where one call is atomic: so nothing
+needs a fence, and no call is ever lost and repeated. A test holds the two against each other.
 
 KEYS: the item. ARGV: the operation, the time in microseconds or ``server``, then
 ``register`` nominal, day limit, as of; ``reserve`` count; ``pause`` microseconds or ``none``;
-``read``. The answer: ``missing``, or an outcome, two numbers, the time, and the state's fields.
+``override`` interval, microseconds, by, why; ``clear``; ``read``. The answer: ``missing``, or an
+outcome, two numbers, the time, and the state: its words, then its numbers.
 Numbers are doubles, exact below 2**53: the year 2255 in microseconds.
 """
 
@@ -15,12 +16,14 @@ from typing import Final
 
 from fireflyassets.limiter import arithmetic as law
 
+WORDS: Final = ("reason", "over_by", "over_why")
 FIELDS: Final = (
     "next_number",
     "base_number",
     "base_at",
     "interval",
     "nominal",
+    "earned",
     "epoch",
     "sequence",
     "blocked",
@@ -29,8 +32,12 @@ FIELDS: Final = (
     "day",
     "day_count",
     "day_limit",
+    "refused",
     "as_of",
     "since",
+    "over_interval",
+    "over_until",
+    "over_since",
 )
 
 _SOURCE = Template("""
@@ -39,14 +46,18 @@ if not now then
   local time = redis.call('TIME')
   now = time[1] * 1000000 + time[2]
 end
-local fields = {$fields}
+local names = {$names}
+local words = $words
+-- The state; new_interval is the law to come, was_* the override as it was stored.
 local s = {}
 
 local function load_state()
-  local stored = redis.call('HMGET', key, 'reason', unpack(fields))
-  if not stored[1] then return false end
-  s.reason = stored[1]
-  for i, name in ipairs(fields) do s[name] = tonumber(stored[i + 1]) end
+  local stored = redis.call('HMGET', key, unpack(names))
+  for i, name in ipairs(names) do
+    if not stored[i] then return false end
+    s[name] = i > words and tonumber(stored[i]) or stored[i]
+  end
+  s.new_interval, s.was_since, s.was_until = s.interval, s.over_since, s.over_until
   return true
 end
 
@@ -54,17 +65,19 @@ local function text(number) return string.format('%.0f', number) end
 
 local function save()
   s.sequence = s.sequence + 1
-  local flat = {'reason', s.reason}
-  for _, name in ipairs(fields) do
+  local flat = {}
+  for i, name in ipairs(names) do
     flat[#flat + 1] = name
-    flat[#flat + 1] = text(s[name])
+    flat[#flat + 1] = i > words and text(s[name]) or s[name]
   end
   redis.call('HSET', key, unpack(flat))
 end
 
 local function answer(outcome, first, second)
-  local flat = {outcome, text(first or 0), text(second or 0), text(now), s.reason}
-  for _, name in ipairs(fields) do flat[#flat + 1] = text(s[name]) end
+  local flat = {outcome, text(first or 0), text(second or 0), text(now)}
+  for i, name in ipairs(names) do
+    flat[#flat + 1] = i > words and text(s[name]) or s[name]
+  end
   return flat
 end
 
@@ -78,37 +91,82 @@ local function last_due_by(at) return s.base_number + math.floor((at - s.base_at
 
 local function rebase()
   local base = first_live()
-  local interval = s.new_interval or s.interval
-  s.base_at = math.max(s.blocked, due_at(base))
-  s.base_number, s.interval, s.epoch = base, interval, s.epoch + 1
+  local at = due_at(base)
+  local by_hand = s.over_since ~= s.was_since or s.over_until ~= s.was_until
+  if by_hand and s.new_interval < s.interval and base > s.base_number then
+    at = math.max(now, due_at(base - 1) + s.new_interval)
+  end
+  s.base_at = math.max(s.blocked, at)
+  s.base_number, s.interval, s.epoch = base, s.new_interval, s.epoch + 1
+  s.was_since, s.was_until = s.over_since, s.over_until
   save()
+end
+
+local function overridden() return now < s.over_until end
+
+local function drop_override()
+  s.over_interval, s.over_until, s.over_since, s.over_by, s.over_why = 0, 0, 0, '', ''
+end
+
+local function tell()
+  local interval = math.max(s.earned, overridden() and s.over_interval or s.nominal)
+  local reason = s.lowered >= s.raised and 'REFUSED' or 'RECOVERING'
+  if overridden() and interval == s.over_interval then
+    reason = 'OVERRIDDEN'
+  elseif interval == s.nominal then
+    reason = 'CONTRACT'
+  end
+  if interval ~= s.new_interval or reason ~= s.reason then s.since = now end
+  s.new_interval, s.reason = interval, reason
+end
+
+local function settle()
+  if s.over_until > 0 and not overridden() then drop_override() end
+  local steps = math.floor((now - math.max(s.blocked, s.lowered, s.raised)) / $RAISE_EVERY_US)
+  if s.earned > s.nominal and steps >= 1 then
+    local share = s.nominal / s.earned + steps / $RAISE_DIVISOR
+    local earned = math.max(s.nominal, math.ceil(s.nominal / share))
+    if earned < s.earned then s.earned, s.raised = earned, now end
+  end
+  tell()
+end
+
+local function raise()
+  local earned, raised, since, reason = s.earned, s.raised, s.since, s.reason
+  settle()
+  if s.new_interval ~= s.interval or s.over_until ~= s.was_until then return rebase() end
+  s.earned, s.raised, s.since, s.reason = earned, raised, since, reason
 end
 
 local function register(nominal, day_limit, as_of)
   if not load_state() then
-    for _, name in ipairs(fields) do s[name] = 0 end
+    for i, name in ipairs(names) do s[name] = i > words and 0 or '' end
     s.base_at, s.since, s.epoch, s.sequence = now, now, now, -1
-    s.interval, s.nominal, s.day_limit, s.as_of = nominal, nominal, day_limit, as_of
+    s.base_number = math.floor(now / $NUMBERING_US)
+    s.next_number = s.base_number
+    s.interval, s.nominal, s.earned = nominal, nominal, nominal
+    s.day_limit, s.as_of = day_limit, as_of
     s.day, s.reason = math.floor(now / $DAY_US), 'CONTRACT'
     save()
   elseif as_of >= s.as_of
       and not (s.nominal == nominal and s.day_limit == day_limit and s.as_of == as_of) then
-    s.new_interval = math.ceil(s.interval * nominal / s.nominal)
-    s.nominal, s.day_limit, s.as_of, s.since = nominal, day_limit, as_of, now
+    settle()
+    s.earned = math.ceil(s.earned * nominal / s.nominal)
+    if s.over_until > 0 then s.over_interval = math.max(s.over_interval, nominal) end
+    s.nominal, s.day_limit, s.as_of = nominal, day_limit, as_of
+    tell()
+    s.since = now
     rebase()
   end
   return answer('registered')
 end
 
-local function raise()
-  local steps = math.floor((now - math.max(s.blocked, s.lowered, s.raised)) / $RAISE_EVERY_US)
-  if s.interval <= s.nominal or steps < 1 then return end
-  local share = s.nominal / s.interval + steps / $RAISE_DIVISOR
-  s.new_interval = math.max(s.nominal, math.ceil(s.nominal / share))
-  s.reason = s.new_interval == s.nominal and 'CONTRACT' or 'RECOVERING'
-  s.raised, s.since = now, now
-  rebase()
-  s.new_interval = nil
+local function refuse(due)
+  if s.blocked - now > $HORIZON_US then return answer('paused', due) end
+  if overridden() and s.interval == s.over_interval then
+    return answer('overridden', math.min(due, s.over_until))
+  end
+  return answer('ahead', due)
 end
 
 local function reserve(count)
@@ -118,11 +176,9 @@ local function reserve(count)
   local restart = idle and due_at(floor) - start > $IDLE_GRID_US
   local first = math.max(floor, s.next_number)
   local due = restart and start or due_at(first)
-  if due - now > $HORIZON_US then
-    return answer(s.blocked - now > $HORIZON_US and 'paused' or 'ahead', due)
-  end
+  if due - now > $HORIZON_US then return refuse(due) end
   local day = math.max(s.day, math.floor(due / $DAY_US))
-  if day > s.day then s.day, s.day_count = day, 0 end
+  if day > s.day then s.day, s.day_count, s.refused = day, 0, 0 end
   local room = (s.day_limit == 0 and $UNLIMITED or s.day_limit) - s.day_count
   if room < 1 then
     return answer('quota', (day + 1) * $DAY_US)
@@ -139,15 +195,46 @@ end
 local function pause(asked)
   local length = math.min($MAX_PAUSE_US, math.max($MIN_PAUSE_US, asked))
   local resume = now + length
-  if s.blocked >= resume - $COALESCE_US then return answer('paused', 0) end
+  s.refused = s.refused + 1
+  if s.blocked >= resume - $COALESCE_US then
+    save()
+    return answer('paused', 0)
+  end
   local lower = now >= s.blocked and now - s.lowered >= $LOWER_EVERY_US
+  settle()
   if lower then
-    s.new_interval = math.min($SLOWEST * s.nominal, math.ceil(s.interval * 20 / 17))
-    s.lowered, s.reason, s.since = now, 'REFUSED', now
+    s.earned = math.min($SLOWEST * s.nominal, math.ceil(s.new_interval * 20 / 17))
+    s.lowered = now
+    tell()
   end
   s.blocked = math.max(s.blocked, resume)
   rebase()
   return answer('paused', lower and 1 or 0)
+end
+
+local function override(interval, duration, by, why)
+  if interval < s.nominal then return answer('above') end
+  settle()
+  s.earned = math.min(s.earned, interval)
+  s.over_interval, s.over_until, s.over_since = interval, now + duration, now
+  s.over_by, s.over_why = by, why
+  tell()
+  rebase()
+  return answer('overridden')
+end
+
+local function clear()
+  settle()
+  drop_override()
+  if s.over_until == s.was_until then return answer('none') end
+  tell()
+  rebase()
+  return answer('cleared')
+end
+
+local function read()
+  if s.over_until > 0 and not overridden() then raise() end
+  return answer('read')
 end
 
 if operation == 'register' then
@@ -156,10 +243,15 @@ end
 if not load_state() then return {'missing'} end
 if operation == 'reserve' then return reserve(tonumber(ARGV[3])) end
 if operation == 'pause' then return pause(tonumber(ARGV[3]) or $DEFAULT_PAUSE_US) end
-return answer('read')
+if operation == 'override' then
+  return override(tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5], ARGV[6])
+end
+if operation == 'clear' then return clear() end
+return read()
 """)
 
 LAW: Final = _SOURCE.substitute(
     {name: number for name, number in vars(law).items() if isinstance(number, int)},
-    fields=", ".join(f"'{name}'" for name in FIELDS),
+    names=", ".join(f"'{name}'" for name in WORDS + FIELDS),
+    words=len(WORDS),
 )

@@ -5,10 +5,15 @@ Belongs here: what is asked of the configuration. Does not: how files are read a
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Final
 
 from fireflyassets.core.campaign import Campaign
+from fireflyassets.core.failure import Family
 from fireflyassets.core.money import RateCard
+
+PACED: Final = frozenset({Family.FIREFLY, Family.PHOTOSHOP})
+"""The API families that have limits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +26,14 @@ class Credential:
     """Reference for the secret store; never the secret."""
     scopes: tuple[str, ...]
     customers: frozenset[str]
+    weights: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
+    """Customer -> its share of the organisation's rate, beside others; 1 where none is said."""
+    families: frozenset[Family] = PACED
+    """The API families that the client may use."""
+
+    def weight_of(self, customer: str) -> int:
+        """Return a customer's share of the rate, relative to the others' who want some."""
+        return self.weights.get(customer, 1)
 
 
 @dataclass(frozen=True, slots=True)

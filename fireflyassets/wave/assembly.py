@@ -4,16 +4,20 @@ Belongs here: pacers, lease, fence and tools for one wave. Does not: what they d
 """
 
 import asyncio
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
-from fireflyassets.core import ids, money
+from fireflyassets.core import errors, ids, money
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.failure import Family
 from fireflyassets.core.recipe import calls_per_job
 from fireflyassets.fence.call import Lease
 from fireflyassets.fence.collecting import Collector
 from fireflyassets.fence.protocol import Fence
+from fireflyassets.limiter.arithmetic import SECOND_US, paced_interval
+from fireflyassets.limiter.errors import LimiterError
 from fireflyassets.limiter.pacer import Pacer
 from fireflyassets.limiter.port import Limiter, Limits
 from fireflyassets.ports.catalogue import Catalogue, Credential
@@ -27,7 +31,9 @@ from fireflyassets.settings import Settings
 from fireflyassets.stages.bench import Tools
 from fireflyassets.wave.engine import FirstTickets, WaveEngine, WaveRules
 from fireflyassets.wave.reports import Report
+from fireflyassets.wave.share import Share
 
+_log: Final = logging.getLogger("fireflyassets.wave")
 FAMILIES = {"generate": Family.FIREFLY, "compose": Family.PHOTOSHOP}
 
 
@@ -60,22 +66,45 @@ class Shop:
 
 
 def register(shop: Shop, organisation: str) -> None:
-    """Make the organisation's paced items known to the limiter."""
+    """Make the organisation's paced items known to the limiter.
+
+    A limiter that does not answer is told of in the log alone: it makes the items by itself once it
+    does, and until then whoever asks for a ticket is parked.
+    """
     for family in FAMILIES.values():
         limits = shop.limits(organisation, family)
-        shop.limiter.register(ids.limit_item(organisation, family), limits)
+        try:
+            shop.limiter.register(ids.limit_item(organisation, family), limits)
+        except LimiterError as outage:
+            _log.warning("Not registered; jobs are parked until the limiter answers. %s", outage)
 
 
 def jobs_per_minute(shop: Shop, campaign: Campaign, organisation: str) -> float:
-    """Return how many jobs of *campaign* the paced limits let through, were it alone."""
+    """Return how many jobs of *campaign* the paced limits let through, were it alone.
+
+    Raises:
+        LimiterError: The limiter can't say.
+    """
+
+    def paced(family: Family) -> float:
+        return shop.limiter.state(ids.limit_item(organisation, family)).rate_per_minute
+
+    return _jobs_per_minute(campaign, paced)
+
+
+def contract_jobs_per_minute(shop: Shop, campaign: Campaign, organisation: str) -> float:
+    """Return the same by the contract alone, which needs no limiter."""
+
+    def nominal(family: Family) -> float:
+        return 60 * SECOND_US / paced_interval(shop.limits(organisation, family))
+
+    return _jobs_per_minute(campaign, nominal)
+
+
+def _jobs_per_minute(campaign: Campaign, calls_per_minute: Callable[[Family], float]) -> float:
     config = campaign.config
     calls = calls_per_job(config.recipe, aspects=len(config.aspects))
-    rates = [
-        shop.limiter.state(ids.limit_item(organisation, FAMILIES[kind])).rate_per_minute / count
-        for kind, count in calls.items()
-        if count
-    ]
-    return min(rates)
+    return min(calls_per_minute(FAMILIES[kind]) / count for kind, count in calls.items() if count)
 
 
 def assemble(
@@ -88,9 +117,15 @@ def assemble(
     services: PaidServices,
     report: Callable[[Report], None],
 ) -> WaveEngine:
-    """Return the engine of a wave that this run has started. Call inside its event loop."""
+    """Return the engine of a wave that this run has started. Call inside its event loop.
+
+    Raises:
+        UnusableConfiguration: The credential is not the wave's, or may not carry its customer's.
+    """
+    check_credential(wave, credential)
     settings = shop.settings
     organisation = credential.organisation
+    pacers = _pacers(shop, credential, wave.customer)
     first_tickets = FirstTickets()
     lease = Lease(wave.lease_until or shop.clock.now())
     collector = Collector(ledger=shop.ledger, clock=shop.clock, offload=shop.offload)
@@ -99,7 +134,7 @@ def assemble(
         objects=shop.objects,
         clock=shop.clock,
         offload=shop.offload,
-        tickets=_pacers(shop, organisation),
+        tickets=pacers,
         organisation=organisation,
         lease=lease,
         submit_timeout=settings.submit_timeout,
@@ -123,18 +158,57 @@ def assemble(
     rules = WaveRules(
         lease=settings.lease,
         park_after=settings.wave_park_after,
-        jobs_per_second=jobs_per_minute(shop, campaign, organisation) / 60,
+        jobs_per_second=_window_rate(shop, campaign, organisation) / 60,
     )
-    return WaveEngine(wave, run_id, tools, lease, rules, report, first_tickets)
+    share = _share(shop, wave, organisation, pacers)
+    return WaveEngine(wave, run_id, tools, lease, rules, report, first_tickets, share)
 
 
-def _pacers(shop: Shop, organisation: str) -> dict[Family, Pacer]:
+def check_credential(wave: Wave, credential: Credential) -> None:
+    """Make sure, once more at the last door, that a wave runs on a credential of its customer.
+
+    Raises:
+        UnusableConfiguration: It does not. Nothing was sent.
+    """
+    if wave.credential != credential.name or wave.customer not in credential.customers:
+        raise errors.UnusableConfiguration(
+            f"Wave {wave.wave_id} of {wave.customer!r} was formed for credential "
+            f"{wave.credential!r}; {credential.name!r} may not carry its jobs."
+        )
+
+
+def _window_rate(shop: Shop, campaign: Campaign, organisation: str) -> float:
+    try:
+        return jobs_per_minute(shop, campaign, organisation)
+    except LimiterError:
+        return contract_jobs_per_minute(shop, campaign, organisation)
+
+
+def _pacers(shop: Shop, credential: Credential, customer: str) -> dict[Family, Pacer]:
     return {
         family: Pacer(
             shop.limiter,
-            ids.limit_item(organisation, family),
-            now=shop.clock.now,
+            ids.limit_item(credential.organisation, family),
+            now=shop.limiter.now,
+            weight=credential.weight_of(customer),
             offload=shop.offload,
         )
         for family in FAMILIES.values()
     }
+
+
+def _share(shop: Shop, wave: Wave, organisation: str, pacers: Mapping[Family, Pacer]) -> Share:
+    def same_organisation(other: Wave) -> bool:
+        try:
+            credential = shop.catalogue.credential(other.credential, customer=other.customer)
+        except errors.UnusableConfiguration:
+            return False
+        return credential.organisation == organisation
+
+    return Share(
+        wave=wave,
+        pacers=tuple(pacers.values()),
+        ledger=shop.ledger,
+        clock=shop.clock,
+        same_organisation=same_organisation,
+    )

@@ -15,11 +15,12 @@ from fireflyassets.core import errors, ids, manifest
 from fireflyassets.core.job import Hold, JobRequest, JobRow
 from fireflyassets.core.recipe import OnFailure
 from fireflyassets.fence.call import Lease
-from fireflyassets.ports.entries import Claim, Ending, Release, Wave, WaveState
+from fireflyassets.ports.entries import Claim, Ending, Release, Wave
 from fireflyassets.stages.bench import UNTOUCHED, JobInHand, Tools, cost
 from fireflyassets.wave import endings
 from fireflyassets.wave.job import JobRun, all_ended
 from fireflyassets.wave.reports import Ended, Report, Skipped, Turn
+from fireflyassets.wave.share import Share, goes_first
 
 _log: Final = logging.getLogger("fireflyassets.wave")
 OVERHEAD: Final = timedelta(seconds=5)
@@ -63,7 +64,9 @@ class WaveEngine:
     rules: WaveRules
     report: Callable[[Report], None]
     first_tickets: FirstTickets
-    _active: int = 0
+    share: Share
+    active: int = 0
+    """Jobs in flight now."""
     _freed: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def run(self) -> None:
@@ -72,10 +75,16 @@ class WaveEngine:
         self.first_tickets.wanted = len(rows)
         beside = [
             asyncio.create_task(work)
-            for work in (self._heartbeat(), self._park_in_time(), self._say_draining())
+            for work in (
+                self._heartbeat(),
+                self._keep_share(),
+                self._park_in_time(),
+                self._say_draining(),
+            )
         ]
         try:
             await self._wait_for_turn()
+            await self.tools.offload(self.share.count)
             await self._work(rows)
         finally:
             for task in beside:
@@ -101,10 +110,10 @@ class WaveEngine:
     async def _work(self, rows: Sequence[JobRow]) -> None:
         turns: list[asyncio.Task[None]] = []
         for row in rows:
-            while self._active >= self._window() and not self.lease.closing:
+            while self.active >= self._window() and not self.lease.closing:
                 self._freed.clear()
                 await self._freed.wait()
-            self._active += 1
+            self.active += 1
             turns.append(asyncio.create_task(self._turn(row)))
         # A turn that crashes stops the wave, but what is paid and in flight is still heard out.
         await all_ended(turns)
@@ -124,7 +133,7 @@ class WaveEngine:
             self.stop()
             raise
         finally:
-            self._active -= 1
+            self.active -= 1
             self._freed.set()
         self.first_tickets.note(row.job_id)
         self.report(ended)
@@ -202,6 +211,12 @@ class WaveEngine:
                 return
             self.lease.until = until
 
+    async def _keep_share(self) -> None:
+        """Count the tenant's waves at each heartbeat; beside it, so that no lease hangs on that."""
+        while True:
+            await self.tools.clock.sleep(self.rules.lease / 4)
+            await self.tools.offload(self.share.count)
+
     async def _park_in_time(self) -> None:
         """Give back what is left before the run's longest time is over."""
         await self.tools.clock.sleep(self.rules.park_after)
@@ -217,17 +232,10 @@ class WaveEngine:
         tools = self.tools
         while not self.lease.closing:
             waves = await tools.offload(tools.ledger.open_waves)
-            if not any(self._goes_first(one) for one in waves):
+            now = tools.clock.now()
+            if not any(goes_first(one, self.wave, now=now) for one in waves):
                 return
             await tools.clock.sleep(TURN_POLL)
-
-    def _goes_first(self, other: Wave) -> bool:
-        mine = self.wave
-        same = (other.customer, other.credential) == (mine.customer, mine.credential)
-        older = (other.formed_at, other.wave_id) < (mine.formed_at, mine.wave_id)
-        alive = other.lease_until is not None and other.lease_until > self.tools.clock.now()
-        busy = other.state is WaveState.RUNNING and not other.draining
-        return same and older and alive and busy
 
 
 async def read_request(tools: Tools, row: JobRow) -> JobRequest:

@@ -292,6 +292,62 @@ def test_a_credential_is_only_for_its_customers(project: ProjectFolder) -> None:
     assert_only_acme_is_out(project, "may not carry jobs of 'acme'")
 
 
+def test_a_customers_weight_is_in_the_credential(project: ProjectFolder) -> None:
+    """What a file says counts; whoever it does not name weighs one."""
+    project.write("credentials/main.yaml", CREDENTIAL + "weights: {acme: 3}\n")
+
+    credential = FileCatalogue(project.root).credential("main", customer="acme")
+
+    assert (credential.weight_of("acme"), credential.weight_of("bolt")) == (3, 1)
+
+
+@pytest.mark.parametrize(
+    ("weights", "told"),
+    [
+        ("{acme: 0}", "greater than or equal to 1"),
+        ("{acme: -2}", "greater than or equal to 1"),
+        ("{acme: 101}", "less than or equal to 100"),
+        ("{acme: 1.5}", "valid integer"),
+        ("{acme: heavy}", "valid integer"),
+        ("{carol: 2}", "carol may not use this credential"),
+        ("[acme]", "valid dictionary"),
+    ],
+)
+def test_a_weight_that_makes_no_sense_puts_the_credential_aside(
+    project: ProjectFolder, weights: str, told: str
+) -> None:
+    """No weight, half a weight, or a stranger's is a mistake, and named."""
+    project.write("credentials/other.yaml", CREDENTIAL + f"weights: {weights}\n")
+
+    assert told in reasons(project)["credentials/other.yaml"]
+    assert len(FileCatalogue(project.root).campaigns()) == 2
+
+
+def test_a_campaign_needs_what_its_credential_may_use(project: ProjectFolder) -> None:
+    """A recipe beyond the client's product profiles is told before a paid call meets a 403."""
+    project.write("credentials/main.yaml", CREDENTIAL + "families: [firefly]\n")
+
+    assert_only_acme_is_out(project, "may not use photoshop", "families in credentials/main.yaml")
+
+
+@pytest.mark.parametrize("families", ["[]", "[ims]", "[lightroom]", "firefly"])
+def test_families_are_those_with_limits(project: ProjectFolder, families: str) -> None:
+    """None at all, or one that is not paced, is a mistake."""
+    project.write("credentials/other.yaml", CREDENTIAL + f"families: {families}\n")
+
+    assert "families" in reasons(project)["credentials/other.yaml"]
+
+
+def test_all_credentials_can_be_listed(project: ProjectFolder) -> None:
+    """By name, the usable ones."""
+    project.write("credentials/another.yaml", CREDENTIAL)
+    project.write("credentials/bad.yaml", "organisation: [")
+
+    names = [credential.name for credential in FileCatalogue(project.root).credentials()]
+
+    assert names == ["another", "main"]
+
+
 def test_a_secret_in_a_credential_file_never_shows(project: ProjectFolder) -> None:
     """Whoever pastes one there must not find it in a log."""
     project.write("credentials/bad.yaml", CREDENTIAL + "client_secret: p8e-SECRETWORD\n")

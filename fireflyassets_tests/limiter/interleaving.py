@@ -40,8 +40,10 @@ from fireflyassets.limiter.port import (
 from fireflyassets_tests.limiter.plans import (
     MAX_SKEW_US,
     Advance,
+    Clear,
     Midnight,
     Operation,
+    Override,
     Pause,
     Plan,
     Repeat,
@@ -113,6 +115,15 @@ class Interleaving:
                 self.table.travel = self._travel(operation)
                 self._at(number).limiter.pause(ITEM, timedelta(seconds=retry_after))
                 self.table.travel = None
+            case Override(number, percent, seconds):
+                self.table.travel = self._travel(operation)
+                rate = 60 * SECOND_US * percent / 100 / self.nominal
+                duration = timedelta(seconds=seconds)
+                limiter = self._at(number).limiter
+                limiter.override(ITEM, rate, duration=duration, by="ops", why="drawn")
+                self.table.travel = None
+            case Clear(number):
+                self._at(number).limiter.clear_override(ITEM, by="ops")
             case Advance(milliseconds):
                 self._advance(milliseconds * MILLISECOND_US)
             case Repeat(back):
@@ -124,7 +135,7 @@ class Interleaving:
     def _at(self, number: int) -> Process:
         return self.processes[number % len(self.processes)]
 
-    def _travel(self, operation: Reserve | Pause) -> Callable[[], None]:
+    def _travel(self, operation: Reserve | Pause | Override) -> Callable[[], None]:
         def travel() -> None:
             self._do_all(operation.meanwhile)
             self._advance(operation.delay * MILLISECOND_US)
@@ -236,6 +247,12 @@ class WatchedTable(StrictTable):
     def _check_law(self, before: State, after: State) -> None:
         if after.blocked > before.blocked:
             self.pauses.append((self.world.now, after.blocked))
+        now = self.world.now
+        least = self.world.nominal
+        if before.is_overridden(now + MAX_SKEW_US) and after.over_since == before.over_since:
+            least = after.over_interval
+        if after.interval < least:
+            raise InvariantBroken("The rate is above what contract or operator allow.")
         if after.interval < before.interval:
             return  # A rising rate is the one thing that may bring tickets nearer.
         for number in self.world.live_tickets():
@@ -247,6 +264,8 @@ class WatchedTable(StrictTable):
         if not taken:
             return
         first, last = after.next_number - taken, after.next_number - 1
+        if sent_at is not None and after.has_ended_override(sent_at - MAX_SKEW_US):
+            raise InvariantBroken(f"Ticket {first} is under an override that is over.")
         if first < after.base_number:
             raise InvariantBroken(f"Ticket {first} was void when it was handed out.")
         if sent_at is not None and after.due_at(first) < sent_at - MAX_SKEW_US:
@@ -259,7 +278,9 @@ class WatchedTable(StrictTable):
 
 
 def _decode(stored: Attributes) -> State:
-    return decode(cast("Mapping[str, AttributeValueTypeDef]", stored))
+    state = decode(cast("Mapping[str, AttributeValueTypeDef]", stored))
+    assert state is not None
+    return state
 
 
 def _compare(before: State, after: State) -> None:

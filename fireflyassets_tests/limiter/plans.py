@@ -12,7 +12,7 @@ MAX_SKEW_US = 50_000
 
 # Common ways first: uniform choice finds almost none of the broken protocols below.
 KINDS = ["reserve"] * 8 + ["advance"] * 5 + ["idle"] * 2 + ["pause"] * 2 + ["repeat"] * 3
-RARE = ["midnight"]
+RARE = ["midnight", "override", "override", "clear"]
 DELAYS = [0, 0, 0, 5, 20, 90, 400, 3_000]
 SHORT = [1, 7, 24, 26, 124, 126, 400, 900, 1_100]
 LONG = [5_200, 10_100, 19_000, 61_000, 301_000, 700_000]
@@ -59,7 +59,25 @@ class Midnight:
     before: int
 
 
-Operation = Reserve | Pause | Advance | Repeat | Midnight
+@dataclass(frozen=True)
+class Override:
+    """An operator at *process* sets a *percent* of the contract's pace for some *seconds*."""
+
+    process: int
+    percent: int
+    seconds: int
+    delay: int = 0
+    meanwhile: tuple["Operation", ...] = ()
+
+
+@dataclass(frozen=True)
+class Clear:
+    """An operator at *process* ends the override."""
+
+    process: int
+
+
+Operation = Reserve | Pause | Advance | Repeat | Midnight | Override | Clear
 
 
 @dataclass(frozen=True)
@@ -85,14 +103,24 @@ def operations(draw: st.DrawFn, *, depth: int = 1) -> Operation:
             return Repeat(draw(st.integers(0, 12)))
         case "midnight":
             return Midnight(draw(st.sampled_from([0, 30, 2_000, 20_000])))
+        case "clear":
+            return Clear(process)
         case kind:
-            between = operations(depth=0)
-            meanwhile = tuple(draw(st.lists(between, max_size=4))) if depth else ()
-            delay = draw(st.sampled_from(DELAYS))
-            if kind == "pause":
-                asked = draw(st.sampled_from([1, 1, 2, 5, 30, 400]))
-                return Pause(process, asked, delay, meanwhile)
-            return Reserve(process, draw(st.sampled_from([1, 1, 1, 2, 4, 9])), delay, meanwhile)
+            return draw(calls(kind, process, depth))
+
+
+@st.composite
+def calls(draw: st.DrawFn, kind: str, process: int, depth: int) -> Operation:
+    """Draw one call that may be under way for a while."""
+    meanwhile = tuple(draw(st.lists(operations(depth=0), max_size=4))) if depth else ()
+    delay = draw(st.sampled_from(DELAYS))
+    if kind == "pause":
+        asked = draw(st.sampled_from([1, 1, 2, 5, 30, 400]))
+        return Pause(process, asked, delay, meanwhile)
+    if kind == "override":
+        percent, lasts = draw(st.sampled_from([(2, 9), (30, 1), (50, 40), (100, 400)]))
+        return Override(process, percent, lasts, delay, meanwhile)
+    return Reserve(process, draw(st.sampled_from([1, 1, 1, 2, 4, 9])), delay, meanwhile)
 
 
 @st.composite

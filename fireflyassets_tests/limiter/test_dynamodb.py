@@ -4,14 +4,18 @@ Here: the exact expressions, their grammar, equality with the protocol's own mea
 answers. Not here: promises that every store keeps (`contracts`).
 """
 
-from dataclasses import fields
-from datetime import timedelta
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, cast
 
 import pytest
-from botocore.exceptions import ClientError, ReadTimeoutError
+from botocore.exceptions import (
+    ClientError,
+    ConnectTimeoutError,
+    EndpointConnectionError,
+    NoCredentialsError,
+    ReadTimeoutError,
+)
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from fireflyassets.limiter.arithmetic import State
 from fireflyassets.limiter.dynamodb import (
@@ -21,13 +25,18 @@ from fireflyassets.limiter.dynamodb import (
     HOT,
     IDLE,
     INIT,
+    REASON,
     REBASE,
+    TALLY,
+    WORDS,
     DynamoLimiter,
     Expression,
     table_spec,
 )
+from fireflyassets.limiter.errors import LimiterUnavailable
 from fireflyassets.limiter.memory import MemoryLimiter
-from fireflyassets.limiter.port import Granted
+from fireflyassets.limiter.port import Granted, Voided
+from fireflyassets_tests.limiter.equality import DAYS, RATES, Step, compare, steps
 from fireflyassets_tests.limiter.strict_dynamo import (
     GrammarError,
     Request,
@@ -42,7 +51,8 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 ITEM = "organisation#firefly"
-ALL = {"INIT": INIT, "HOT": HOT, "COLD": COLD, "IDLE": IDLE, "DAY": DAY, "REBASE": REBASE}
+ALL = {"INIT": INIT, "HOT": HOT, "COLD": COLD, "IDLE": IDLE, "DAY": DAY}
+ALL |= {"REBASE": REBASE, "TALLY": TALLY}
 GOLDEN = {
     "HOT": Expression(
         "SET nxt = nxt + :k, dcnt = dcnt + :k, seq = seq + :one",
@@ -57,18 +67,23 @@ GOLDEN = {
         "dcnt = dcnt + :k, seq = seq + :one",
         "ep = :ep AND dday = :day AND dcnt <= :droom AND nxt < :nfloor",
     ),
-    "DAY": Expression("SET dday = :day, dcnt = :zero, seq = seq + :one", "dday < :day"),
+    "DAY": Expression(
+        "SET dday = :day, dcnt = :zero, rcnt = :zero, seq = seq + :one", "dday < :day"
+    ),
     "REBASE": Expression(
-        "SET bn = :bn, bt = :bt, intv = :intv, nom = :nom, blocked = :blocked, ldec = :ldec, "
-        "linc = :linc, dlim = :dlim, asof = :asof, since = :since, why = :why, "
-        "ep = ep + :one, seq = seq + :one",
+        "SET bn = :bn, bt = :bt, intv = :intv, nom = :nom, earn = :earn, blocked = :blocked, "
+        "ldec = :ldec, linc = :linc, dlim = :dlim, rcnt = rcnt + :refused, asof = :asof, "
+        "since = :since, ointv = :ointv, ountil = :ountil, osince = :osince, oby = :oby, "
+        "owhy = :owhy, why = :why, ep = ep + :one, seq = seq + :one",
         "ep = :ep",
     ),
+    "TALLY": Expression("SET rcnt = rcnt + :one, seq = seq + :one", "ep = :ep"),
     "INIT": Expression(
-        "SET nxt = :nxt, bn = :bn, bt = :bt, intv = :intv, nom = :nom, ep = :ep, seq = :seq, "
-        "blocked = :blocked, ldec = :ldec, linc = :linc, dday = :dday, dcnt = :dcnt, "
-        "dlim = :dlim, asof = :asof, since = :since, why = :why",
-        "attribute_not_exists(pk)",
+        "SET nxt = :nxt, bn = :bn, bt = :bt, intv = :intv, nom = :nom, earn = :earn, ep = :ep, "
+        "seq = :seq, blocked = :blocked, ldec = :ldec, linc = :linc, dday = :dday, dcnt = :dcnt, "
+        "dlim = :dlim, rcnt = :rcnt, asof = :asof, since = :since, ointv = :ointv, "
+        "ountil = :ountil, osince = :osince, oby = :oby, owhy = :owhy, why = :why",
+        "attribute_not_exists(ointv)",
     ),
 }
 
@@ -110,8 +125,9 @@ def test_the_grammar_check_can_fail(update: str, condition: str) -> None:
 
 def test_every_field_has_an_attribute() -> None:
     """A field of the state that is not stored would silently be lost."""
-    assert {field.name for field in fields(State)} == {*ATTRIBUTES, "reason"}
-    assert len(set(ATTRIBUTES.values())) == len(ATTRIBUTES)
+    names = [*ATTRIBUTES.values(), *WORDS.values(), REASON]
+    assert {field.name for field in fields(State)} == {*ATTRIBUTES, *WORDS, "reason"}
+    assert len(set(names)) == len(names)
 
 
 def test_the_table_has_one_key_and_is_paid_per_request() -> None:
@@ -125,19 +141,12 @@ def test_the_table_has_one_key_and_is_paid_per_request() -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(
-    rate=st.sampled_from([4, 60, 600, 3000]),
-    per_day=st.sampled_from([None, 9]),
-    steps=st.lists(
-        st.one_of(
-            st.tuples(st.just("reserve"), st.sampled_from([1, 2, 5, 400])),
-            st.tuples(st.just("advance"), st.sampled_from([0.01, 0.7, 6, 70, 400, 50_000])),
-            st.tuples(st.just("pause"), st.sampled_from([0, 2, 40, 1000])),
-        ),
-        max_size=40,
-    ),
+    rate=RATES,
+    per_day=DAYS,
+    told=steps(40),
 )
 def test_expressions_mean_what_the_protocol_means(
-    rate: int, per_day: int | None, steps: list[tuple[str, float]]
+    rate: int, per_day: int | None, told: list[Step]
 ) -> None:
     """Step by step, the table answers and ends exactly like the store in memory."""
     clock, table = StandingClock(), StrictTable()
@@ -145,16 +154,7 @@ def test_expressions_mean_what_the_protocol_means(
     for limiter in limiters:
         limiter.register(ITEM, per_minute(rate, per_day=per_day))
 
-    for step, amount in steps:
-        if step == "advance":
-            clock.advance(amount)
-        elif step == "reserve":
-            here, there = (limiter.reserve(ITEM, int(amount)) for limiter in limiters)
-            assert here == there
-        else:
-            here, there = (limiter.pause(ITEM, timedelta(seconds=amount)) for limiter in limiters)
-            assert here == there
-        assert limiters[0].state(ITEM) == limiters[1].state(ITEM)
+    compare(limiters, ITEM, clock, told)
 
 
 class LosingAnswers(StrictTable):
@@ -181,38 +181,101 @@ def test_a_lost_answer_loses_tickets_and_repeats_none() -> None:
     for _ in range(20):
         try:
             numbers.append(granted(limiter, ITEM).first)
-        except ReadTimeoutError:
+        except LimiterUnavailable:
             continue
 
-    assert numbers == list(range(1, 20, 2))
+    assert numbers == list(range(numbers[0], numbers[0] + 20, 2))
 
 
+@dataclass
 class Refusing(StrictTable):
-    """Refuses every update for a reason that is not the condition."""
+    """Refuses every call for a reason that is not the condition."""
+
+    error: Exception = field(default_factory=Exception)
 
     def update_item(self, **request: object) -> Request:
         """Refuse."""
-        raise ClientError({"Error": {"Code": "AccessDeniedException"}}, "UpdateItem")
+        raise self.error
+
+    def get_item(self, **request: object) -> Request:
+        """Refuse."""
+        raise self.error
 
 
-def test_other_errors_reach_the_caller() -> None:
-    """Only a condition that did not hold is part of the protocol."""
-    with pytest.raises(ClientError, match="AccessDenied"):
-        over(Refusing(), StandingClock()).register(ITEM, per_minute(60))
+OUTAGES = [
+    ClientError({"Error": {"Code": "ProvisionedThroughputExceededException"}}, "UpdateItem"),
+    ClientError({"Error": {"Code": "InternalServerError"}}, "UpdateItem"),
+    ClientError({"Error": {"Code": "AccessDeniedException"}}, "UpdateItem"),
+    ClientError({"Error": {"Code": "ResourceNotFoundException"}}, "UpdateItem"),
+    ReadTimeoutError(endpoint_url="http://127.0.0.1"),
+    ConnectTimeoutError(endpoint_url="http://127.0.0.1"),
+    EndpointConnectionError(endpoint_url="http://127.0.0.1"),
+    NoCredentialsError(),
+]
+
+
+@pytest.mark.parametrize("error", OUTAGES, ids=lambda error: str(error)[:60])
+def test_a_table_that_does_not_answer_hands_nothing_out(error: Exception) -> None:
+    """Throttled, gone, forbidden or silent: no ticket, and one error that says what to look at."""
+    limiter = over(Refusing(error=error), StandingClock())
+
+    for call in (
+        lambda: limiter.register(ITEM, per_minute(60)),
+        lambda: limiter.reserve(ITEM, 1),
+        lambda: limiter.pause(ITEM, None),
+        lambda: limiter.state(ITEM),
+    ):
+        with pytest.raises(LimiterUnavailable, match="Look at the store"):
+            call()
+
+
+def test_a_mistake_of_ours_is_no_outage() -> None:
+    """An expression that the service does not take is a bug, and looks like one."""
+    error = ClientError({"Error": {"Code": "ValidationException"}}, "UpdateItem")
+
+    with pytest.raises(ClientError, match="ValidationException"):
+        over(Refusing(error=error), StandingClock()).register(ITEM, per_minute(60))
+
+
+def test_a_registration_that_failed_is_made_up_for() -> None:
+    """Whoever could not register at its start makes the item with its first reservation."""
+    table, clock = StrictTable(), StandingClock()
+    limiter = over(table, clock)
+    refusing = Refusing(error=ReadTimeoutError(endpoint_url="http://127.0.0.1"))
+    limiter._client = cast("DynamoDBClient", refusing)
+    with pytest.raises(LimiterUnavailable):
+        limiter.register(ITEM, per_minute(60))
+    limiter._client = cast("DynamoDBClient", table)
+
+    assert granted(limiter, ITEM).due_at == (clock.at,)
+
+
+def test_an_item_of_an_earlier_layout_is_made_anew() -> None:
+    """An item without the attributes of today counts as none."""
+    table, clock = StrictTable(), StandingClock()
+    limiter = over(table, clock)
+    table.items[ITEM] = {"pk": {"S": ITEM}, "nxt": {"N": "7"}, "ep": {"N": "3"}}
+
+    limiter.register(ITEM, per_minute(60))
+
+    assert granted(limiter, ITEM).due_at == (clock.at,)
+    assert limiter.state(ITEM).used_today == 1
 
 
 def test_a_deleted_item_is_made_again() -> None:
-    """A process that knows the limits carries on when somebody deletes the item."""
-    table = StrictTable()
-    limiter = over(table, StandingClock())
+    """A process that knows the limits carries on; tickets of the item that is gone are void."""
+    table, clock = StrictTable(), StandingClock()
+    limiter = over(table, clock)
     limiter.register(ITEM, per_minute(60))
-    granted(limiter, ITEM, 3)
+    before = granted(limiter, ITEM, 3)
     table.items.clear()
+    clock.advance(1)
 
     answer = limiter.reserve(ITEM, 1)
 
     assert isinstance(answer, Granted)
-    assert answer.first == 0
+    assert answer.first > before.first + 3
+    assert isinstance(limiter.check(before.tickets[2]), Voided)
     assert limiter.state(ITEM).used_today == 1
 
 

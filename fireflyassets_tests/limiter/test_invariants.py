@@ -25,6 +25,7 @@ from fireflyassets.limiter.dynamodb import (
     Expression,
     Expressions,
 )
+from fireflyassets.limiter.errors import ReservationContended
 from fireflyassets.limiter.port import Due, Stale, Ticket, Voided, Waiting
 from fireflyassets_tests.limiter.interleaving import (
     Interleaving,
@@ -131,8 +132,51 @@ class FiresOnOldNews(DynamoLimiter):
         return super().check(ticket)
 
 
-@pytest.mark.parametrize("broken", [PauseWithoutMax, FiresVoidTickets, FiresOnOldNews])
-def test_a_broken_rule_is_caught(broken: type[DynamoLimiter]) -> None:
-    """The pause's maximum and the fire rule are needed too."""
-    with pytest.raises(InvariantBroken):
+class EndsOverridesAtOnce(DynamoLimiter):
+    """Gives out the next ticket at once when an override ends, whenever the last one was due."""
+
+    def _write(self, item: str, write: protocol.Write) -> Applied | Lost:
+        known = self._known.get(item)
+        ends = known is not None and known.state.over_until and isinstance(write, protocol.Rebase)
+        if ends and not write.state.over_until:
+            state = replace(write.state, base_at=max(write.state.blocked, self._time()))
+            write = replace(write, state=state)
+        return super()._write(item, write)
+
+
+class NeverEndsOverrides(DynamoLimiter):
+    """Goes on under an operator's rate after its time."""
+
+    def _write(self, item: str, write: protocol.Write) -> Applied | Lost:
+        known = self._known.get(item)
+        if known is not None and known.state.over_until and isinstance(write, protocol.Rebase):
+            kept = {name: getattr(known.state, name) for name in OVERRIDE}
+            write = replace(write, state=replace(write.state, **kept))
+        return super()._write(item, write)
+
+
+class IgnoresOverrides(DynamoLimiter):
+    """Lets the rate rise over an operator's."""
+
+    def _write(self, item: str, write: protocol.Write) -> Applied | Lost:
+        if isinstance(write, protocol.Rebase):
+            write = replace(write, state=replace(write.state, interval=write.state.earned))
+        return super()._write(item, write)
+
+
+OVERRIDE = ("interval", "over_interval", "over_until", "over_since", "over_by", "over_why")
+BROKEN_RULES: list[tuple[type[DynamoLimiter], type[Exception]]] = [
+    (PauseWithoutMax, InvariantBroken),
+    (FiresVoidTickets, InvariantBroken),
+    (FiresOnOldNews, InvariantBroken),
+    (EndsOverridesAtOnce, InvariantBroken),
+    (NeverEndsOverrides, ReservationContended),
+    (IgnoresOverrides, InvariantBroken),
+]
+
+
+@pytest.mark.parametrize(("broken", "error"), BROKEN_RULES)
+def test_a_broken_rule_is_caught(broken: type[DynamoLimiter], error: type[Exception]) -> None:
+    """The pause's maximum, the fire rule and the end of an override are needed too."""
+    with pytest.raises(error):
         search(lambda client, now: broken(client, table="tickets", now=now), examples=2_000)

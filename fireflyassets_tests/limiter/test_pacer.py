@@ -14,6 +14,10 @@ from typing import TypeVar
 
 import pytest
 
+from fireflyassets.limiter import protocol
+from fireflyassets.limiter.arithmetic import State
+from fireflyassets.limiter.conditional import Applied, Lost
+from fireflyassets.limiter.errors import LimiterUnavailable
 from fireflyassets.limiter.memory import MemoryLimiter, MemoryStore
 from fireflyassets.limiter.pacer import Pacer
 from fireflyassets.limiter.port import Limits, Parked, ParkReason, Paused, Ticket
@@ -74,7 +78,8 @@ def test_waiters_are_served_in_order_when_due() -> None:
         answers = await asyncio.gather(*(wave.take(pacer, name) for name in "abc"))
         assert wave.log == [("a", 0.0), ("b", 1.25), ("c", 2.5)]
         tickets = [answer for answer in answers if isinstance(answer, Ticket)]
-        assert [ticket.number for ticket in tickets] == [0, 1, 2]
+        first = tickets[0].number
+        assert [ticket.number for ticket in tickets] == [first, first + 1, first + 2]
         due = [(ticket.due_at - START).total_seconds() for ticket in tickets]
         assert due == [0.0, 1.25, 2.5]
 
@@ -161,16 +166,15 @@ def test_a_refusal_holds_all_processes_and_tickets() -> None:
 
 
 def test_simultaneous_refusals_are_one_pause() -> None:
-    """Ten refusals of one burst make one write and one step down."""
+    """Ten refusals of one burst make one pause and one step down, and each is counted."""
 
     async def story(wave: Wave) -> None:
-        store = CountingStore()
-        wave.store = store
         pacer = wave.pacer()
-        before = store.writes
         answers = await asyncio.gather(*(pacer.refused(timedelta(seconds=9)) for _ in range(10)))
         assert sum(answer.lowered for answer in answers) == 1
-        assert store.writes - before == 1
+        assert len({answer.until for answer in answers}) == 1
+        state = wave.limiter().state(ITEM)
+        assert (state.refused_today, state.rate_per_minute) == (10, pytest.approx(48 * 0.85))
 
     in_wave(story, per_minute(60), latency=0.01)
 
@@ -211,14 +215,15 @@ def test_a_cancelled_waiter_leaves_its_ticket() -> None:
 
     async def story(wave: Wave) -> None:
         pacer = wave.pacer()
-        await wave.take(pacer, "a")
+        first = await wave.take(pacer, "a")
         gone = asyncio.create_task(wave.take(pacer, "b"))
         await asyncio.sleep(0.5)
         gone.cancel()
         answer = await wave.take(pacer, "c")
         assert wave.log == [("a", 0.0), ("c", 1.25)]
+        assert isinstance(first, Ticket)
         assert isinstance(answer, Ticket)
-        assert answer.number == 1
+        assert answer.number == first.number + 1
 
     in_wave(story, per_minute(60))
 
@@ -228,11 +233,12 @@ def test_leftover_tickets_of_a_block_are_not_fired_late() -> None:
 
     async def story(wave: Wave) -> None:
         pacer = wave.pacer(weight=3)
-        await wave.take(pacer, "a")
+        first = await wave.take(pacer, "a")
         await asyncio.sleep(60.1)
         answer = await wave.take(pacer, "b")
+        assert isinstance(first, Ticket)
         assert isinstance(answer, Ticket)
-        assert answer.number > 2
+        assert answer.number > first.number + 2
         assert answer.due_at == START + timedelta(seconds=60.1)
 
     in_wave(story, per_minute(60))
@@ -295,3 +301,96 @@ def test_pacing_works_in_real_time() -> None:
     began = monotonic()
     asyncio.run(story())
     assert monotonic() - began >= 9 * 0.0125
+
+
+class Away(CountingStore):
+    """A store that may be away; what it is asked then is counted all the same."""
+
+    away = False
+
+    def read(self, item: str) -> State | None:
+        """Read, unless away."""
+        state = super().read(item)
+        if self.away:
+            raise LimiterUnavailable(item, "ReadTimeoutError")
+        return state
+
+    def write(self, item: str, write: protocol.Write) -> Applied | Lost:
+        """Write, unless away."""
+        if self.away:
+            self.writes += 1
+            raise LimiterUnavailable(item, "ReadTimeoutError")
+        return super().write(item, write)
+
+
+def test_a_store_that_is_away_is_asked_once_in_ten_seconds() -> None:
+    """A whole line of waiters fails at once; later the same pacer goes on by itself."""
+
+    async def story(wave: Wave) -> None:
+        store = Away()
+        wave.store = store
+        pacer = wave.pacer()
+        await wave.take(pacer, "a")
+        store.away, before = True, store.reads + store.writes
+        outcomes = await asyncio.gather(
+            *(wave.take(pacer, "b") for _ in range(40)), return_exceptions=True
+        )
+        assert {type(outcome) for outcome in outcomes} == {LimiterUnavailable}
+        assert asyncio.get_running_loop().time() < 1
+        assert store.reads + store.writes - before == 1
+
+        await asyncio.sleep(9)
+        store.away = False
+        with pytest.raises(LimiterUnavailable):
+            await wave.take(pacer, "c")
+        await asyncio.sleep(1.1)
+        assert isinstance(await wave.take(pacer, "d"), Ticket)
+
+    in_wave(story, per_minute(60), latency=0.02)
+
+
+def test_a_waiter_whose_store_goes_away_does_not_call() -> None:
+    """A ticket in hand is no right to call while nobody knows whether there is a pause."""
+
+    async def story(wave: Wave) -> None:
+        store = Away()
+        wave.store = store
+        pacer = wave.pacer(weight=4)
+        await wave.take(pacer, "a")
+        waiting = asyncio.create_task(wave.take(pacer, "b"))
+        await asyncio.sleep(5)
+        store.away = True
+        with pytest.raises(LimiterUnavailable):
+            await waiting
+        assert wave.log == [("a", 0.0)]
+
+    in_wave(story, per_minute(4))
+
+
+def test_a_waiter_goes_on_when_an_override_ends() -> None:
+    """Whoever waits under an operator's low rate wakes at its end, not at its gap's."""
+
+    async def story(wave: Wave) -> None:
+        pacer, operator = wave.pacer(), wave.limiter()
+        operator.override(ITEM, 0.5, duration=timedelta(seconds=30), by="ada", why="a test")
+        await wave.take(pacer, "a")
+        await asyncio.gather(*(wave.take(pacer, name) for name in "bcd"))
+        assert wave.log == [("a", 0.0), ("b", 30.0), ("c", 31.25), ("d", 32.5)]
+
+    in_wave(story, per_minute(60))
+
+
+def test_a_ticket_that_an_operator_moved_far_away_parks() -> None:
+    """The reason is the operator's rate, and not the service."""
+
+    async def story(wave: Wave) -> None:
+        pacer, operator = wave.pacer(weight=3), wave.limiter()
+        waiting = [asyncio.create_task(wave.take(pacer, name)) for name in "abc"]
+        await asyncio.sleep(1)
+        operator.override(ITEM, 0.1, duration=timedelta(hours=1), by="ada", why="a test")
+        answers = await asyncio.gather(*waiting)
+        reasons = [answer.reason for answer in answers if isinstance(answer, Parked)]
+        assert reasons == [ParkReason.OVERRIDDEN]
+        assert wave.log[-1][1] < 38
+
+    in_wave(story, per_minute(4))

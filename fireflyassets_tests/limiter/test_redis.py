@@ -12,12 +12,12 @@ from urllib.parse import urlsplit
 import pytest
 import redis
 from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from fireflyassets.limiter.arithmetic import micros
 from fireflyassets.limiter.memory import MemoryLimiter
 from fireflyassets.limiter.port import Due, Waiting
 from fireflyassets.limiter.redis import RedisLimiter, Script
+from fireflyassets_tests.limiter.equality import DAYS, RATES, Step, compare, steps
 from fireflyassets_tests.limiter.worlds import NOON, StandingClock, granted, per_minute, seconds
 
 pytestmark = pytest.mark.full
@@ -112,19 +112,12 @@ def test_a_forgotten_item_is_made_again(connection: redis.Redis) -> None:
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
-    rate=st.sampled_from([4, 60, 600, 3000]),
-    per_day=st.sampled_from([None, 9]),
-    steps=st.lists(
-        st.one_of(
-            st.tuples(st.just("reserve"), st.sampled_from([1, 2, 5, 400])),
-            st.tuples(st.just("advance"), st.sampled_from([0.01, 0.7, 6, 70, 400, 50_000])),
-            st.tuples(st.just("pause"), st.sampled_from([0, 2, 40, 1000])),
-        ),
-        max_size=30,
-    ),
+    rate=RATES,
+    per_day=DAYS,
+    told=steps(30),
 )
 def test_the_script_means_what_the_protocol_means(
-    connection: redis.Redis, rate: int, per_day: int | None, steps: list[tuple[str, float]]
+    connection: redis.Redis, rate: int, per_day: int | None, told: list[Step]
 ) -> None:
     """Step by step, the script answers and ends exactly like the store in memory."""
     connection.delete(ITEM)
@@ -136,13 +129,4 @@ def test_the_script_means_what_the_protocol_means(
     for limiter in limiters:
         limiter.register(ITEM, per_minute(rate, per_day=per_day))
 
-    for step, amount in steps:
-        if step == "advance":
-            clock.advance(amount)
-        elif step == "reserve":
-            here, there = (limiter.reserve(ITEM, int(amount)) for limiter in limiters)
-            assert here == there
-        else:
-            here, there = (limiter.pause(ITEM, timedelta(seconds=amount)) for limiter in limiters)
-            assert here == there
-        assert limiters[0].state(ITEM) == limiters[1].state(ITEM)
+    compare(limiters, ITEM, clock, told)

@@ -1,0 +1,61 @@
+"""How the waves of one tenant stand to each other: who goes first, and how its weight is split.
+
+Belongs here: which open waves take tickets now, and telling the pacers. Does not: fairness between
+tenants, which is the pacers' line at the limiter.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from fireflyassets.limiter.pacer import Pacer
+from fireflyassets.ports.clock import Clock
+from fireflyassets.ports.entries import Wave, WaveState
+from fireflyassets.ports.ledger import JobLedger
+
+
+def goes_first(other: Wave, mine: Wave, *, now: datetime) -> bool:
+    """Say whether *mine* stays warm for *other*: older, of the same lane, and still taking."""
+    same = (other.customer, other.credential) == (mine.customer, mine.credential)
+    older = (other.formed_at, other.wave_id) < (mine.formed_at, mine.wave_id)
+    return same and older and is_running(other, now=now) and not other.draining
+
+
+def is_running(wave: Wave, *, now: datetime) -> bool:
+    """Say whether a run works on the wave and is alive."""
+    alive = wave.lease_until is not None and wave.lease_until > now
+    return wave.state is WaveState.RUNNING and alive
+
+
+def takers(waves: Sequence[Wave], *, now: datetime) -> list[Wave]:
+    """Return the waves that take tickets: a warm one holds nothing, so its share is lent."""
+    return [
+        wave
+        for wave in waves
+        if is_running(wave, now=now)
+        and not any(goes_first(other, wave, now=now) for other in waves)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A wave's part of its tenant's weight, told to its pacers."""
+
+    wave: Wave
+    pacers: Iterable[Pacer]
+    ledger: JobLedger
+    clock: Clock
+    same_organisation: Callable[[Wave], bool]
+    """Whether a wave of the same tenant draws on the same paced items."""
+
+    def count(self) -> None:
+        """Count the tenant's waves that draw on the items beside this one. Blocks."""
+        mine = self.wave
+        waves = [one for one in self.ledger.open_waves() if one.customer == mine.customer]
+        others = [
+            one
+            for one in takers(waves, now=self.clock.now())
+            if one.wave_id != mine.wave_id and self.same_organisation(one)
+        ]
+        for pacer in self.pacers:
+            pacer.open_waves = 1 + len(others)
