@@ -279,27 +279,3 @@ class EditBody(Body):
 
 
 Ratio = Literal["1:1", "16:9", "9:16", "4:3", "3:4", "4:5", "5:4", "3:2", "2:3", "21:9"]
-
-
-class CropBody(Body):
-    """`POST /v1/auto-crop`, on the host of v2."""
-
-    image: FileBody
-    mode: Literal["smartCrop", "subjectCrop", "fullSceneDetection", "objectDetection"]
-    aspect_ratio: tuple[Ratio, ...] | None = None
-    output_type: Literal["images"] = "images"
-
-
-class CutOutOutputBody(Body):
-    """How a cut-out is kept."""
-
-    media_type: Literal["image/jpeg", "image/png", "image/webp", "image/vnd.adobe.photoshop"]
-
-
-class CutOutBody(Body):
-    """`POST /v2/remove-background`."""
-
-    image: FileBody
-    mode: Literal["cutout", "mask", "psd"]
-    output: CutOutOutputBody
-    trim: bool

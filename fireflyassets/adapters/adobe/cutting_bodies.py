@@ -1,0 +1,33 @@
+"""Request bodies of the services beside Photoshop v2 that cut: auto-crop and remove-background.
+
+Belongs here: their fields and bounds. Does not: the layered calls (``photoshop_bodies.py``).
+"""
+
+from typing import Literal
+
+from fireflyassets.adapters.adobe.bodies import Body
+from fireflyassets.adapters.adobe.photoshop_bodies import FileBody
+
+
+class CropBody(Body):
+    """`POST /v1/auto-crop`, on the host of v2."""
+
+    image: FileBody
+    mode: Literal["smartCrop", "subjectCrop", "fullSceneDetection", "objectDetection"]
+    aspect_ratio: tuple[Ratio, ...] | None = None
+    output_type: Literal["images"] = "images"
+
+
+class CutOutOutputBody(Body):
+    """How a cut-out is kept."""
+
+    media_type: Literal["image/jpeg", "image/png", "image/webp", "image/vnd.adobe.photoshop"]
+
+
+class CutOutBody(Body):
+    """`POST /v2/remove-background`."""
+
+    image: FileBody
+    mode: Literal["cutout", "mask", "psd"]
+    output: CutOutOutputBody
+    trim: bool
