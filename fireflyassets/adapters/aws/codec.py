@@ -26,6 +26,8 @@ ENDED_SHARDS: Final = 10
 """Partitions that one day's ended jobs are spread over, so that no day is a hot key."""
 OPEN: Final = "open"
 """What the waves that have not ended are found under."""
+RUNNING: Final = "running"
+"""What the jobs that a wave works on are found under."""
 WAVE_LIFE: Final = timedelta(days=90)
 """How long a wave's row is kept, as long as the jobs it made."""
 
@@ -65,6 +67,16 @@ def ended_key(job_id: str, ended_at: datetime) -> "AttributeValueTypeDef":
     """Return the day and shard that an ended job is exported under."""
     shard = crc32(job_id.encode()) % ENDED_SHARDS
     return to.text(f"{to.iso(ended_at)[:10]}#{shard}")
+
+
+def running_sort(wave_id: str, job_id: str) -> "AttributeValueTypeDef":
+    """Return a running job's place: beside the others of its wave."""
+    return to.text(f"{wave_id}#{job_id}")
+
+
+def behind_wave(wave_id: str) -> "AttributeValueTypeDef":
+    """Return a bound just behind all jobs of a wave; ``$`` follows ``#``."""
+    return to.text(f"{wave_id}$")
 
 
 # -- jobs -----------------------------------------------------------------------------------
