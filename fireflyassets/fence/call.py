@@ -50,25 +50,12 @@ class Lease:
 
 
 @dataclass(frozen=True, slots=True)
-class PaidCall:
-    """A step of a job, ready to be sent any number of times."""
+class StepCall:
+    """A paid step of a job: what it costs and who is asked about it."""
 
     row: JobRow
-    claim: Claim
-    history: History
-    spent: list[Operation]
-    """The job's operations so far; whatever this call costs is added."""
     step: str
-    learns: str
-    """Name under which latencies are learned: a step's, whatever the aspect."""
     service: PaidService
-    submit: Callable[[str | None], Awaitable[Submission]]
-    """Sends once; gets the attempt's own output key."""
-    output_key: Callable[[int], str] | None
-    """n -> the attempt-unique key the vendor writes to, if it writes to ours."""
-    tries: int
-    timeout: timedelta
-    """From the submit to the remote job's end."""
     price: Decimal
     rate_card: str
 
@@ -88,6 +75,27 @@ class PaidCall:
             cause=cause,
             booked_at=booked_at,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class PaidCall(StepCall):
+    """A step of a job in a wave, ready to be sent any number of times."""
+
+    claim: Claim
+    history: History
+    spent: list[Operation]
+    """The job's operations so far; whatever this call costs is added."""
+    learns: str
+    """Name under which latencies are learned: a step's, whatever the aspect."""
+    submit: Callable[[str | None], Awaitable[Submission]]
+    """Sends once; gets the attempt's own output key."""
+    output_key: Callable[[int], str] | None
+    """n -> the attempt-unique key the vendor writes to, if it writes to ours."""
+    tries: int
+    timeout: timedelta
+    """From the submit to the remote job's end."""
+    resubmits: int
+    """Sends that may follow one of unknown outcome without a person's word."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,11 +24,13 @@ from fireflyassets.fence.standing import (
 )
 from fireflyassets.limiter.port import Parked
 from fireflyassets.ports.clock import Clock, Offload, T
-from fireflyassets.ports.entries import Attempt, AttemptState
+from fireflyassets.ports.entries import Attempt, AttemptState, Decision, Verdict
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.ports.paid import Accepted, NotAccepted, OutcomeLost, Output
 
+CAMPAIGN_RULE: Final = "campaign"
+"""Who decides, where a campaign allows a send after one of unknown outcome."""
 THROTTLES_BEFORE_PARK: Final = 10
 ERRORS_BEFORE_PARK: Final = 3
 ERROR_PARK: Final = timedelta(minutes=10)
@@ -92,6 +94,8 @@ class Fence:
         )
         match stand:
             case Undecidable(attempt):
+                if self._resubmitted(call, turn) < call.resubmits:
+                    return await self._resubmit(call, attempt)
                 raise errors.OutcomeUnknown(call.step, f"send {attempt.n} got no answer")
             case MustSettle(attempt, at):
                 return await self._settle(call, attempt, at)
@@ -118,6 +122,11 @@ class Fence:
         attempt = self._attempt(call, may)
         if not await self.offload(self.ledger.begin_attempt, attempt):
             raise errors.OwnershipLost(f"Step {call.step}: another worker sends it.")
+        if not self.lease.covers(self.submit_timeout, now=self.clock.now()):
+            # The row took its time, and nothing was sent: that much is certain, so it says so.
+            unsent = Fault(call.service.family, None, "not_sent")
+            await self.collector.close(attempt, AttemptState.REFUSED, unsent, counts=False)
+            raise errors.OwnershipLost(f"Step {call.step}: the lease ran out before its send.")
         # Shielded: once bytes may be out, whatever ends this task must not lose the answer.
         return await asyncio.shield(self._submit(call, attempt, turn))
 
@@ -212,6 +221,27 @@ class Fence:
         else:
             raise errors.StepRefused(call.step, answer.fault, failure=failure)
         return closed
+
+    def _resubmitted(self, call: PaidCall, turn: _Turn) -> int:
+        """Return how often the campaign's rule was used on this step."""
+        return sum(
+            one.generation == call.row.generation
+            and one.decision is not None
+            and one.decision.by == CAMPAIGN_RULE
+            for one in turn.attempts
+        )
+
+    async def _resubmit(self, call: PaidCall, attempt: Attempt) -> Attempt:
+        """Pass over an unknown send by the campaign's rule; what it may have cost is booked."""
+        now = self.clock.now()
+        decision = Decision(Verdict.RESUBMIT, by=CAMPAIGN_RULE, at=now)
+        booked = call.operation(attempt, Cause.POSSIBLE_DUPLICATE, now)
+        if not await self.offload(self.ledger.decide, call.row, attempt, decision, None, [booked]):
+            raise errors.AwaitingOutcome(
+                f"Step {call.step}: send {attempt.n} was answered or decided just now.", until=now
+            )
+        call.spent.append(booked)
+        return replace(attempt, decision=decision)
 
     async def _settle(self, call: PaidCall, attempt: Attempt, at: datetime) -> Arrived | Attempt:
         if self.clock.now() < at:

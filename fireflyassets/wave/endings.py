@@ -22,6 +22,9 @@ KEEP: Final[dict[Retention, timedelta]] = {
 }
 """How long a closed row stays."""
 
+FENCE: Final = "fence"
+"""Who holds a job for an unknown outcome; once it is known, no person need lift the hold."""
+
 _BY_ACTION: Final[dict[Action, Status]] = {
     Action.REVIEW: Status.REVIEW,
     Action.DLQ: Status.DLQ,
@@ -75,5 +78,6 @@ def troubled(
 def delayed(trouble: errors.JobDelayed, *, now: datetime) -> Release:
     """Return how a job goes back that is only late: parked until a time, or held for a person."""
     if trouble.until is None:
-        return Release(str(trouble), hold=Hold(str(trouble), now, "factory"))
+        by = FENCE if isinstance(trouble, errors.OutcomeUnknown) else "factory"
+        return Release(str(trouble), hold=Hold(str(trouble), now, by))
     return Release(str(trouble), not_before=trouble.until)

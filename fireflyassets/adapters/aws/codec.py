@@ -122,7 +122,7 @@ def _optional_attributes(row: JobRow) -> "dict[str, AttributeValueTypeDef | None
 
 
 def _index_attributes(row: JobRow) -> "dict[str, AttributeValueTypeDef | None]":
-    queued = is_claimable(row)
+    queued, working = is_claimable(row), row.status is Status.RUNNING
     line = queue_key(row.credential, row.customer_id)
     due = queue_sort(row.not_before or row.created_at, row.job_id)
     return {
@@ -134,6 +134,8 @@ def _index_attributes(row: JobRow) -> "dict[str, AttributeValueTypeDef | None]":
         "queueKey": line if queued else None,
         "queueSort": due if queued else None,
         "endedKey": ended_key(row.job_id, row.ended_at) if row.ended_at else None,
+        "runningKey": to.text(RUNNING) if working else None,
+        "runningSort": running_sort(row.wave or "", row.job_id) if working else None,
     }
 
 
