@@ -14,7 +14,11 @@ from typing import Final, Protocol, cast
 
 from fireflyassets.core.errors import FactoryError
 
-GROUPS: Final = ("fireflyassets.cli.campaign", "fireflyassets.local.commands")
+GROUPS: Final = (
+    "fireflyassets.cli.campaign",
+    "fireflyassets.cli.fence",
+    "fireflyassets.local.commands",
+)
 """Modules in the order of the help; one that is not installed is left out."""
 
 

@@ -61,20 +61,32 @@ class StepCall:
 
     def operation(self, attempt: Attempt, cause: Cause, booked_at: datetime) -> Operation:
         """Return the row of a send with one output; without a vendor id the send names it."""
-        return Operation(
-            job_id=self.row.job_id,
-            vendor_id=attempt.vendor_id or f"send:{self.step}#{attempt.generation}#{attempt.n}",
-            output=0,
-            step=self.step,
-            generation=attempt.generation,
-            n=attempt.n,
-            customer=self.row.customer_id,
-            campaign=self.row.campaign_id,
-            operations=self.price,
-            rate_card=self.rate_card,
-            cause=cause,
-            booked_at=booked_at,
-        )
+        return operation_of(self.row, attempt, self.price, self.rate_card, cause, booked_at)
+
+
+def operation_of(
+    row: JobRow,
+    attempt: Attempt,
+    price: Decimal,
+    rate_card: str,
+    cause: Cause,
+    booked_at: datetime,
+) -> Operation:
+    """Return the row of a send with one output; without a vendor id the send names it."""
+    return Operation(
+        job_id=row.job_id,
+        vendor_id=attempt.vendor_id or f"send:{attempt.step}#{attempt.generation}#{attempt.n}",
+        output=0,
+        step=attempt.step,
+        generation=attempt.generation,
+        n=attempt.n,
+        customer=row.customer_id,
+        campaign=row.campaign_id,
+        operations=price,
+        rate_card=rate_card,
+        cause=cause,
+        booked_at=booked_at,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,8 @@ ERRORS_BEFORE_PARK: Final = 3
 ERROR_PARK: Final = timedelta(minutes=10)
 THROTTLE_PARK: Final = timedelta(minutes=2)
 RETRY_WAIT: Final = timedelta(seconds=2)
+HEARTBEAT_LOOK: Final = timedelta(milliseconds=250)
+"""How often a send that does not fit the lease looks whether a heartbeat has moved it."""
 LONGEST_WAIT: Final = timedelta(seconds=60)
 
 
@@ -122,7 +124,7 @@ class Fence:
         attempt = self._attempt(call, may)
         if not await self.offload(self.ledger.begin_attempt, attempt):
             raise errors.OwnershipLost(f"Step {call.step}: another worker sends it.")
-        if not self.lease.covers(self.submit_timeout, now=self.clock.now()):
+        if not await self._covered():
             # The row took its time, and nothing was sent: that much is certain, so it says so.
             unsent = Fault(call.service.family, None, "not_sent")
             await self.collector.close(attempt, AttemptState.REFUSED, unsent, counts=False)
@@ -136,9 +138,17 @@ class Fence:
             raise errors.Stopped(f"Step {call.step}: the wave stops.", until=self.clock.now())
         if isinstance(ticket, Parked):
             raise errors.Throttled(f"Step {call.step}: {ticket.reason}.", until=ticket.until)
-        if not self.lease.covers(self.submit_timeout, now=self.clock.now()):
+        if not await self._covered():
             raise errors.OwnershipLost(f"Step {call.step}: the wave's lease is at its end.")
         self.ticketed(call.row.job_id)
+
+    async def _covered(self) -> bool:
+        """Say whether a submit fits the lease, if need be after the next heartbeat."""
+        while not self.lease.covers(self.submit_timeout, now=self.clock.now()):
+            if self.clock.now() >= self.lease.until:
+                return False
+            await self.clock.sleep(HEARTBEAT_LOOK)
+        return True
 
     async def _unless_closed(self, taking: Coroutine[None, None, T]) -> T | None:
         take = asyncio.ensure_future(taking)

@@ -13,6 +13,7 @@ from fireflyassets.core.failure import ACTIONS, Action
 from fireflyassets.core.job import Hold
 from fireflyassets.core.recipe import OnFailure
 from fireflyassets.core.status import KEPT, Status
+from fireflyassets.fence.resolving import FENCE
 from fireflyassets.ports.entries import Ending, Release
 from fireflyassets.stages.deliver import Delivered
 
@@ -21,9 +22,6 @@ KEEP: Final[dict[Retention, timedelta]] = {
     Retention.AUDIT: timedelta(days=7 * 365),
 }
 """How long a closed row stays."""
-
-FENCE: Final = "fence"
-"""Who holds a job for an unknown outcome; once it is known, no person need lift the hold."""
 
 _BY_ACTION: Final[dict[Action, Status]] = {
     Action.REVIEW: Status.REVIEW,

@@ -16,12 +16,12 @@ from fireflyassets.core.money import Cause
 from fireflyassets.core.recipe import ComposeStep, GenerateStep
 from fireflyassets.core.status import Status
 from fireflyassets.fence.call import Arrived, StepCall
+from fireflyassets.fence.resolving import FENCE
 from fireflyassets.fence.standing import SETTLED_AFTER
 from fireflyassets.ports.entries import Attempt, AttemptState, History
 from fireflyassets.ports.paid import Done, EndedBadly, Gone, Output, PollFailed, Working
 from fireflyassets.stages import compose, generate
 from fireflyassets.stages.bench import Kept, Receiver, result_of
-from fireflyassets.wave.endings import FENCE
 
 _log: Final = logging.getLogger("fireflyassets.sweep")
 _CLOSED: Final = frozenset({Status.SUCCEEDED, Status.FAILED, Status.CANCELLED})
