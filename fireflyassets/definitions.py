@@ -22,7 +22,11 @@ def build_definitions(
             *(spec for one in loaded for spec in assets.upstreams(one)),
             *(assets.wave_asset(one) for one in loaded),
         ],
-        sensors=[sensors.job_queue_sensor, sensors.dispatch_sensor],
+        sensors=[
+            sensors.job_queue_sensor,
+            sensors.dispatch_sensor,
+            sensors.open_calls_sensor,
+        ],
         resources=ports,
         executor=dg.in_process_executor,
     )

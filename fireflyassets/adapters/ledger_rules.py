@@ -5,11 +5,19 @@ itself.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final
 
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import Status
-from fireflyassets.ports.entries import Wave, WaveState
+from fireflyassets.ports.entries import (
+    Attempt,
+    AttemptState,
+    Decision,
+    Verdict,
+    Wave,
+    WaveState,
+)
 
 FAULTS: Final = frozenset({Status.DLQ, Status.REVIEW, Status.FAILED})
 """Ends by the job's own fault: they count an attempt."""
@@ -45,3 +53,21 @@ def check_forming(wave: Wave) -> None:
     """
     if wave.state is not WaveState.FORMING:
         raise ValueError(f"Wave {wave.wave_id} is {wave.state}: a wave begins forming.")
+
+
+def check_unowned(row: JobRow) -> None:
+    """Refuse rows that a wave works on.
+
+    Raises:
+        ValueError: The row is running.
+    """
+    if row.status is Status.RUNNING:
+        raise ValueError(f"Job {row.job_id} is running: what it made is its wave's to bind.")
+
+
+def decided(attempt: Attempt, decision: Decision) -> Attempt:
+    """Return the send as a decision leaves it: what is billed is collected, or has made nothing."""
+    if decision.verdict is not Verdict.BILLED:
+        return replace(attempt, decision=decision)
+    state = AttemptState.ACCEPTED if attempt.status_url else AttemptState.FAILED
+    return replace(attempt, decision=decision, state=state)

@@ -18,6 +18,7 @@ GROUPS: Final = (
     "fireflyassets.cli.campaign",
     "fireflyassets.cli.failures",
     "fireflyassets.cli.limits",
+    "fireflyassets.cli.fence",
     "fireflyassets.local.commands",
 )
 """Modules in the order of the help; one that is not installed is left out."""

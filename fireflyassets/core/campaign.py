@@ -56,6 +56,10 @@ class CampaignConfig(BaseModel):
     cost_tolerance: Decimal = Field(default=Decimal("0.10"), ge=0, le=10)
     """How far the actual operations of a job may pass the estimate, as a share."""
 
+    resubmit_unknown: int = Field(default=0, ge=0, le=1)
+    """Sends of a step that may follow one whose outcome is unknown, without asking a person. Each
+    may be a second payment and is booked as a possible duplicate."""
+
     @model_validator(mode="after")
     def _hang_together(self) -> Self:
         if self.recipe.composes and (missing := set(self.aspects) - set(self.templates)):

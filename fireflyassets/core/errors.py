@@ -7,7 +7,8 @@ goes on from; those are return types.
     ├── Refused              bad input; nothing was written, nothing paid
     │   ├── UnknownCampaign
     │   ├── UnusableTemplate
-    │   └── UnusableConfiguration
+    │   ├── UnusableConfiguration
+    │   └── UndecidableNow       a person's decision that does not fit how a send stands
     ├── JobFailed            this job ends here; someone must act
     │   ├── StepRefused          Adobe refused the call for good (class inside)
     │   ├── NothingMade          every rendition was skipped
@@ -61,6 +62,12 @@ class UnusableConfiguration(Refused):
     """A configuration file or setting that can't be used."""
 
     remedy = "Mend the file or the setting that is named."
+
+
+class UndecidableNow(Refused):
+    """A decision on an unknown outcome that has no object, or whose object has moved."""
+
+    remedy = "Look again with `fireflyassets fence list`; then decide on what is there."
 
 
 class JobFailed(FactoryError):

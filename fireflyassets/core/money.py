@@ -23,6 +23,8 @@ class Cause(StrEnum):
     POSSIBLE_DUPLICATE = "possible-duplicate"
     POSSIBLE_COST = "possible-cost"
     ACCEPTED_BUT_FAILED = "accepted-but-failed"
+    ORPHANED = "orphaned"
+    """Paid and collected, and nobody's any more: the step had its result, or the job was closed."""
 
 
 class RateCard(BaseModel):

@@ -8,6 +8,8 @@ Belongs here: what each state means, what enters it and who moves it on. Does no
       │    takeover     │  └────> failed     closed without replay
       ├──replay── dlq   └───────> cancelled
       └──mended── review
+
+A person's decision on an unknown outcome also moves a held job from queued to review or failed.
 """
 
 from enum import StrEnum
@@ -18,7 +20,7 @@ class Status(StrEnum):
     """Where a job stands.
 
     * ``queued``: entered by intake, park, takeover and replay; moved on by a wave's claim.
-      A hold is an attribute of a queued job, not a state.
+      A hold is an attribute of a queued job, not a state; a decision lifts it or ends the job.
     * ``running``: entered by a claim; moved on by the wave that the row names, or by a takeover.
     * ``succeeded``: every wanted rendition is delivered. Only a paid regenerate leaves it.
     * ``failed``: closed without replay.
@@ -37,7 +39,7 @@ class Status(StrEnum):
 
 
 MOVES: Final[dict[Status, frozenset[Status]]] = {
-    Status.QUEUED: frozenset({Status.RUNNING, Status.CANCELLED}),
+    Status.QUEUED: frozenset({Status.RUNNING, Status.CANCELLED, Status.REVIEW, Status.FAILED}),
     Status.RUNNING: frozenset(
         {
             Status.QUEUED,

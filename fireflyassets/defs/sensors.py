@@ -19,6 +19,7 @@ from fireflyassets.stages.dispatch import (
     Batch,
     Lane,
     form,
+    give_back_stranded,
     next_batches,
     shrink,
     sweep,
@@ -27,9 +28,14 @@ from fireflyassets.stages.dispatch import (
 from fireflyassets.stages.intake import Intake
 from fireflyassets.stages.queue import drain
 from fireflyassets.wave.assembly import Shop, jobs_per_minute, register
+from fireflyassets.wave.sweeping import sweep as sweep_calls
 
 _TICK: Final = 5
 """Seconds; the daemon's own floor."""
+_SWEEP: Final = 30
+"""Seconds; a result's URL lives an hour, and ten minutes is what its collection may take."""
+_SLICE: Final = 200
+"""Open sends, and stranded jobs, that one tick looks at."""
 
 
 @dg.sensor(
@@ -64,6 +70,23 @@ def dispatch_sensor(context: dg.SensorEvaluationContext) -> dg.SensorResult:
     shop = resources.shop(context.resources)
     requests = Dispatcher(context.instance, shop).tick(shop.clock.now())
     return dg.SensorResult(run_requests=requests)
+
+
+@dg.sensor(
+    name="open_calls",
+    minimum_interval_seconds=_SWEEP,
+    default_status=dg.DefaultSensorStatus.RUNNING,
+    required_resource_keys=resources.WAVE_PORTS,
+    description="Collects paid results that lost their owner; gives back jobs of ended waves.",
+)
+def open_calls_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
+    """Look after one slice of the sends without an owner; the cursor goes round."""
+    shop = resources.shop(context.resources)
+    returned = give_back_stranded(shop.ledger, now=shop.clock.now(), most=_SLICE)
+    after = datetime.fromisoformat(context.cursor) if context.cursor else None
+    swept = sweep_calls(shop, after=after, most=_SLICE)
+    context.update_cursor(swept.after.isoformat() if swept.after else "")
+    return dg.SkipReason(f"{swept.sentence()} {returned} jobs of ended waves given back.")
 
 
 class Dispatcher:

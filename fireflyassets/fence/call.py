@@ -50,18 +50,55 @@ class Lease:
 
 
 @dataclass(frozen=True, slots=True)
-class PaidCall:
-    """A step of a job, ready to be sent any number of times."""
+class StepCall:
+    """A paid step of a job: what it costs and who is asked about it."""
 
     row: JobRow
+    step: str
+    service: PaidService
+    price: Decimal
+    rate_card: str
+
+    def operation(self, attempt: Attempt, cause: Cause, booked_at: datetime) -> Operation:
+        """Return the row of a send with one output; without a vendor id the send names it."""
+        return operation_of(self.row, attempt, self.price, self.rate_card, cause, booked_at)
+
+
+def operation_of(
+    row: JobRow,
+    attempt: Attempt,
+    price: Decimal,
+    rate_card: str,
+    cause: Cause,
+    booked_at: datetime,
+) -> Operation:
+    """Return the row of a send with one output; without a vendor id the send names it."""
+    return Operation(
+        job_id=row.job_id,
+        vendor_id=attempt.vendor_id or f"send:{attempt.step}#{attempt.generation}#{attempt.n}",
+        output=0,
+        step=attempt.step,
+        generation=attempt.generation,
+        n=attempt.n,
+        customer=row.customer_id,
+        campaign=row.campaign_id,
+        operations=price,
+        rate_card=rate_card,
+        cause=cause,
+        booked_at=booked_at,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PaidCall(StepCall):
+    """A step of a job in a wave, ready to be sent any number of times."""
+
     claim: Claim
     history: History
     spent: list[Operation]
     """The job's operations so far; whatever this call costs is added."""
-    step: str
     learns: str
     """Name under which latencies are learned: a step's, whatever the aspect."""
-    service: PaidService
     submit: Callable[[str | None], Awaitable[Submission]]
     """Sends once; gets the attempt's own output key."""
     output_key: Callable[[int], str] | None
@@ -69,25 +106,8 @@ class PaidCall:
     tries: int
     timeout: timedelta
     """From the submit to the remote job's end."""
-    price: Decimal
-    rate_card: str
-
-    def operation(self, attempt: Attempt, cause: Cause, booked_at: datetime) -> Operation:
-        """Return the row of a send with one output; without a vendor id the send names it."""
-        return Operation(
-            job_id=self.row.job_id,
-            vendor_id=attempt.vendor_id or f"send:{self.step}#{attempt.generation}#{attempt.n}",
-            output=0,
-            step=self.step,
-            generation=attempt.generation,
-            n=attempt.n,
-            customer=self.row.customer_id,
-            campaign=self.row.campaign_id,
-            operations=self.price,
-            rate_card=self.rate_card,
-            cause=cause,
-            booked_at=booked_at,
-        )
+    resubmits: int
+    """Sends that may follow one of unknown outcome without a person's word."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,17 +25,21 @@ from fireflyassets.fence.standing import (
 from fireflyassets.limiter.errors import LimiterError
 from fireflyassets.limiter.port import Parked
 from fireflyassets.ports.clock import Clock, Offload, T
-from fireflyassets.ports.entries import Attempt, AttemptState
+from fireflyassets.ports.entries import Attempt, AttemptState, Decision, Verdict
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.ports.paid import Accepted, NotAccepted, OutcomeLost, Output
 
+CAMPAIGN_RULE: Final = "campaign"
+"""Who decides, where a campaign allows a send after one of unknown outcome."""
 THROTTLES_BEFORE_PARK: Final = 10
 ERRORS_BEFORE_PARK: Final = 3
 ERROR_PARK: Final = timedelta(minutes=10)
 THROTTLE_PARK: Final = timedelta(minutes=2)
 RETRY_WAIT: Final = timedelta(seconds=2)
 UNPACED_PARK: Final = timedelta(minutes=1)
+HEARTBEAT_LOOK: Final = timedelta(milliseconds=250)
+"""How often a send that does not fit the lease looks whether a heartbeat has moved it."""
 LONGEST_WAIT: Final = timedelta(seconds=60)
 
 
@@ -101,6 +105,8 @@ class Fence:
         )
         match stand:
             case Undecidable(attempt):
+                if self._resubmitted(call, turn) < call.resubmits:
+                    return await self._resubmit(call, attempt)
                 raise errors.OutcomeUnknown(call.step, f"send {attempt.n} got no answer")
             case MustSettle(attempt, at):
                 return await self._settle(call, attempt, at)
@@ -127,6 +133,11 @@ class Fence:
         attempt = self._attempt(call, may)
         if not await self.offload(self.ledger.begin_attempt, attempt):
             raise errors.OwnershipLost(f"Step {call.step}: another worker sends it.")
+        if not await self._covered():
+            # The row took its time, and nothing was sent: that much is certain, so it says so.
+            unsent = Fault(call.service.family, None, "not_sent")
+            await self.collector.close(attempt, AttemptState.REFUSED, unsent, counts=False)
+            raise errors.OwnershipLost(f"Step {call.step}: the lease ran out before its send.")
         # Shielded: once bytes may be out, whatever ends this task must not lose the answer.
         return await asyncio.shield(self._submit(call, attempt, turn))
 
@@ -139,13 +150,21 @@ class Fence:
             raise errors.Stopped(f"Step {call.step}: the wave stops.", until=self.clock.now())
         if isinstance(ticket, Parked):
             raise errors.Throttled(f"Step {call.step}: {ticket.reason}.", until=ticket.until)
-        if not self.lease.covers(self.submit_timeout, now=self.clock.now()):
+        if not await self._covered():
             raise errors.OwnershipLost(f"Step {call.step}: the wave's lease is at its end.")
         self.ticketed(call.row.job_id)
 
     def _unpaced(self, call: PaidCall, outage: LimiterError) -> Unpaced:
         """Return the delay of a call that nobody paces: no fault of the job, and never sent."""
         return Unpaced(f"Step {call.step}: {outage}", until=self.clock.now() + UNPACED_PARK)
+
+    async def _covered(self) -> bool:
+        """Say whether a submit fits the lease, if need be after the next heartbeat."""
+        while not self.lease.covers(self.submit_timeout, now=self.clock.now()):
+            if self.clock.now() >= self.lease.until:
+                return False
+            await self.clock.sleep(HEARTBEAT_LOOK)
+        return True
 
     async def _unless_closed(self, taking: Coroutine[None, None, T]) -> T | None:
         take = asyncio.ensure_future(taking)
@@ -234,6 +253,27 @@ class Fence:
             await self.tickets[call.service.family].refused(retry_after)
         except LimiterError as outage:
             raise self._unpaced(call, outage) from outage
+
+    def _resubmitted(self, call: PaidCall, turn: _Turn) -> int:
+        """Return how often the campaign's rule was used on this step."""
+        return sum(
+            one.generation == call.row.generation
+            and one.decision is not None
+            and one.decision.by == CAMPAIGN_RULE
+            for one in turn.attempts
+        )
+
+    async def _resubmit(self, call: PaidCall, attempt: Attempt) -> Attempt:
+        """Pass over an unknown send by the campaign's rule; what it may have cost is booked."""
+        now = self.clock.now()
+        decision = Decision(Verdict.RESUBMIT, by=CAMPAIGN_RULE, at=now)
+        booked = call.operation(attempt, Cause.POSSIBLE_DUPLICATE, now)
+        if not await self.offload(self.ledger.decide, call.row, attempt, decision, None, [booked]):
+            raise errors.AwaitingOutcome(
+                f"Step {call.step}: send {attempt.n} was answered or decided just now.", until=now
+            )
+        call.spent.append(booked)
+        return replace(attempt, decision=decision)
 
     async def _settle(self, call: PaidCall, attempt: Attempt, at: datetime) -> Arrived | Attempt:
         if self.clock.now() < at:

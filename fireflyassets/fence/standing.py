@@ -59,7 +59,7 @@ def standing(attempts: Iterable[Attempt], *, step: str, generation: int, replay:
     for attempt in mine:
         if attempt.state is AttemptState.ACCEPTED:
             return MustCollect(attempt)
-        if attempt.state in {AttemptState.SUBMITTING, AttemptState.LOST}:
+        if attempt.is_unknown:
             if attempt.output_key is None:
                 return Undecidable(attempt)
             return MustSettle(attempt, attempt.submitted_at + SETTLED_AFTER)

@@ -88,6 +88,28 @@ class AttemptState(StrEnum):
     REFUSED = "refused"
     LOST = "lost"
     FAILED = "failed"
+    ORPHANED = "orphaned"
+    """Accepted, collected and booked, and bound to nothing."""
+
+
+class Verdict(StrEnum):
+    """What was decided on a send whose outcome is unknown."""
+
+    BILLED = "billed"
+    """The vendor's report shows it: it is booked, and collected if its id is known."""
+    RESUBMIT = "resubmit"
+    """One more send, knowing that both may be paid."""
+    DROP = "drop"
+    """The job is given up; the outcome stays unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A verdict on one send, with who gave it; kept with the send for good."""
+
+    verdict: Verdict
+    by: str
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +137,22 @@ class Attempt:
     status_url: str | None = None
     cancel_url: str | None = None
     fault: str | None = None
+    decision: Decision | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Say whether the send is still owed an answer, as far as it knows of itself."""
+        return self.state is AttemptState.ACCEPTED or self.is_unknown
+
+    @property
+    def is_unknown(self) -> bool:
+        """Say whether nobody knows, and nobody has decided, if the send was taken.
+
+        A send that is billed by somebody's word and that the vendor does not find is unknown anew.
+        """
+        if self.state not in {AttemptState.SUBMITTING, AttemptState.LOST}:
+            return False
+        return self.decision is None or self.decision.verdict is Verdict.BILLED
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +201,13 @@ class Ending:
             raise ValueError(f"{self.status} does not end a job: release it instead.")
         if self.ttl is not None and self.status in KEPT:
             raise ValueError(f"A job in {self.status} waits for somebody: its row never expires.")
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """How a held job goes on: its hold is lifted and it is due."""
+
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True)

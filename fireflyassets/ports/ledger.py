@@ -15,11 +15,13 @@ from fireflyassets.ports.entries import (
     Attempt,
     AttemptState,
     Claim,
+    Decision,
     Ending,
     History,
     Operation,
     Recording,
     Release,
+    Resumed,
     Wave,
 )
 
@@ -164,3 +166,51 @@ class JobLedger(ABC):
     @abstractmethod
     def book(self, operations: Sequence[Operation]) -> None:
         """Write operation rows that belong to no result (orphans, failures); known ones stay."""
+
+    # what the dead left behind
+    @abstractmethod
+    def open_attempts(
+        self, *, before: datetime, after: datetime | None = None, most: int
+    ) -> list[Attempt]:
+        """Return up to *most* sends that are owed an answer, the oldest first.
+
+        Those submitted before *before* and, where given, later than *after*: accepted and not
+        bound, or unknown and not decided. An index proposes them, the base rows tell how they are.
+        """
+
+    @abstractmethod
+    def stranded(self, *, most: int) -> list[JobRow]:
+        """Return up to *most* jobs that run under a wave that has ended or is gone.
+
+        No sweep of open waves finds them: who claimed them died before the wave was complete.
+        """
+
+    @abstractmethod
+    def adopt(self, row: JobRow, result: StepResult, operations: Sequence[Operation]) -> bool:
+        """As `bind`, for a job that no wave works on, under the row's status and epoch.
+
+        False, and nothing is written, if the job has moved since *row* was read.
+
+        Raises:
+            ValueError: *row* is running: its wave binds.
+        """
+
+    @abstractmethod
+    def decide(
+        self,
+        row: JobRow,
+        attempt: Attempt,
+        decision: Decision,
+        move: Resumed | Ending | None,
+        operations: Sequence[Operation],
+    ) -> bool:
+        """Write a decision on an unknown send, what it books and how its job moves: all or nothing.
+
+        *move* None leaves the job as it is. An ending raises the epoch, so that its event is the
+        job's newest. False, and nothing is written, if the send or the job has moved since both
+        were read: a late id, a claim, another decision.
+        """
+
+    @abstractmethod
+    def lift(self, row: JobRow, *, now: datetime) -> bool:
+        """Take the hold that *row* shows off its job, which is due then; False if it has moved."""

@@ -12,8 +12,8 @@ from typing import Final
 from fireflyassets.core import errors
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.job import JobRequest, JobRow, Picture, StepResult
-from fireflyassets.core.money import RateCard
-from fireflyassets.fence.call import Arrived, PaidCall
+from fireflyassets.core.money import Cause, RateCard
+from fireflyassets.fence.call import Arrived, PaidCall, StepCall
 from fireflyassets.fence.protocol import Fence
 from fireflyassets.ports.clock import Clock, Offload
 from fireflyassets.ports.documents import DocumentComposer
@@ -28,10 +28,9 @@ UNTOUCHED: Final = History(steps={}, attempts=(), operations=())
 
 
 @dataclass(frozen=True, slots=True)
-class Tools:
-    """What the stages of one wave work with."""
+class Receiver:
+    """What takes in a remote job's result; it sends nothing."""
 
-    fence: Fence
     ledger: JobLedger
     objects: ObjectStore
     images: ImageGenerator
@@ -41,6 +40,22 @@ class Tools:
     offload: Offload
     campaign: Campaign
     card: RateCard
+
+
+@dataclass(frozen=True, slots=True)
+class Tools(Receiver):
+    """What the stages of one wave work with."""
+
+    fence: Fence
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A result at rest in our own bucket, not bound yet."""
+
+    picture: Picture
+    model: str | None = None
+    seed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,44 +73,42 @@ class JobInHand:
         return self.history.steps.get((step, self.row.generation))
 
 
-async def bind(
-    tools: Tools,
-    call: PaidCall,
-    arrived: Arrived,
-    picture: Picture,
-    *,
-    model: str | None = None,
-    seed: int | None = None,
-) -> StepResult:
+async def bind(tools: Tools, call: PaidCall, arrived: Arrived, kept: Kept) -> StepResult:
     """Write a step's result with its operation row, under the claim's epoch.
 
     Raises:
         OwnershipLost: The job is another wave's now, which collects the same vendor job.
     """
     attempt = arrived.attempt
-    result = StepResult(
-        job_id=call.row.job_id,
-        step=call.step,
-        generation=attempt.generation,
-        n=attempt.n,
-        picture=picture,
-        operations=call.price,
-        model=model,
-        seed=seed,
-        facts={
-            "seconds": f"{arrived.took.total_seconds():.2f}",
-            "polls": str(arrived.polls),
-            "vendor_job": attempt.vendor_id or "",
-        },
-    )
+    result = result_of(call, arrived, kept)
     booked = call.operation(attempt, attempt.cause, tools.clock.now())
     await tools.offload(tools.ledger.bind, call.claim, result, [booked])
     call.spent.append(booked)
     return result
 
 
+def result_of(call: StepCall, arrived: Arrived, kept: Kept) -> StepResult:
+    """Return the result that a step's send is bound to."""
+    attempt = arrived.attempt
+    return StepResult(
+        job_id=call.row.job_id,
+        step=call.step,
+        generation=attempt.generation,
+        n=attempt.n,
+        picture=kept.picture,
+        operations=call.price,
+        model=kept.model,
+        seed=kept.seed,
+        facts={
+            "seconds": f"{arrived.took.total_seconds():.2f}",
+            "polls": str(arrived.polls),
+            "vendor_job": attempt.vendor_id or "",
+        },
+    )
+
+
 async def looked_at(
-    tools: Tools, step: str, content: bytes, *, width: int, height: int
+    tools: Receiver, step: str, content: bytes, *, width: int, height: int
 ) -> tuple[Seen, str]:
     """Return what *content* is, and its sha256, once it is a picture of the asked size.
 
@@ -116,3 +129,8 @@ def cost(spent: Iterable[Operation]) -> Decimal:
     """Return what operations come to; a row that is named twice counts once."""
     rows = {(row.vendor_id, row.output): row.operations for row in spent}
     return sum(rows.values(), Decimal(0))
+
+
+def limited_cost(spent: Iterable[Operation]) -> Decimal:
+    """Return the operations that the cost check counts: a risk agreed to is not an overrun."""
+    return cost(row for row in spent if row.cause is not Cause.POSSIBLE_DUPLICATE)

@@ -13,10 +13,10 @@ from typing import Final
 from fireflyassets.core import errors, ids
 from fireflyassets.core.job import Picture, StepResult
 from fireflyassets.core.recipe import ComposeStep
-from fireflyassets.fence.call import PaidCall
+from fireflyassets.fence.call import Arrived, PaidCall, StepCall
 from fireflyassets.ports.documents import CompositeRequest
 from fireflyassets.ports.paid import Submission
-from fireflyassets.stages.bench import JobInHand, Tools, bind, looked_at
+from fireflyassets.stages.bench import JobInHand, Kept, Receiver, Tools, bind, looked_at
 
 URL_LIFE: Final = timedelta(hours=2)
 """Longer than the service's fifteen minutes with its own retries."""
@@ -33,7 +33,6 @@ async def compose(
     name = step_name(step, aspect)
     if made := job.made(name):
         return made
-    width, height = ids.parse_aspect(aspect)
 
     async def submit(output_key: str | None) -> Submission:
         request = _request(tools, job, step, aspect, pictures, output_key or "")
@@ -53,18 +52,27 @@ async def compose(
         timeout=step.timeout,
         price=tools.card.price(step),
         rate_card=tools.card.id,
+        resubmits=tools.campaign.config.resubmit_unknown,
     )
     arrived = await tools.fence.carry(call)
-    key = arrived.attempt.output_key or ""
-    content = await tools.offload(tools.objects.get, key)
+    return await bind(tools, call, arrived, await receive(tools, call, aspect, arrived))
+
+
+async def receive(tools: Receiver, call: StepCall, aspect: str, arrived: Arrived) -> Kept:
+    """Check what the service wrote under the send's own key, and keep it beyond a day.
+
+    Raises:
+        RenditionDefect: There is nothing, or it is not what was asked.
+    """
+    width, height = ids.parse_aspect(aspect)
+    content = await tools.offload(tools.objects.get, arrived.attempt.output_key or "")
     if content is None:
-        raise errors.RenditionDefect(name, "the job succeeded and wrote nothing")
-    seen, digest = await looked_at(tools, name, content, width=width, height=height)
-    row = job.row
-    kept = ids.rendition_key(row.customer_id, row.campaign_id, row.job_id, name, digest)
+        raise errors.RenditionDefect(call.step, "the job succeeded and wrote nothing")
+    seen, digest = await looked_at(tools, call.step, content, width=width, height=height)
+    row = call.row
+    kept = ids.rendition_key(row.customer_id, row.campaign_id, row.job_id, call.step, digest)
     await tools.offload(tools.objects.put, kept, content, media_type=seen.media_type)
-    picture = Picture(kept, digest, seen.media_type, width, height, len(content))
-    return await bind(tools, call, arrived, picture)
+    return Kept(Picture(kept, digest, seen.media_type, width, height, len(content)))
 
 
 def step_name(step: ComposeStep, aspect: str) -> str:

@@ -152,6 +152,25 @@ def take_over(ledger: JobLedger, wave: Wave, *, now: datetime) -> int:
     return count
 
 
+def give_back_stranded(ledger: JobLedger, *, now: datetime, most: int) -> int:
+    """Give back jobs that run under a wave that has ended; returns how many.
+
+    Whoever claimed them died before the wave was complete, so that its list does not name them.
+    """
+    count = 0
+    release = Release("Given back: its wave had ended.", not_before=now)
+    for row in ledger.stranded(most=most):
+        try:
+            claim = Claim(row.job_id, row.customer_id, row.wave or "", row.epoch)
+            ledger.release(claim, release, now=now)
+            count += 1
+        except errors.OwnershipLost:
+            continue
+    if count:
+        _log.warning("%d jobs ran under waves that had ended; they are given back", count)
+    return count
+
+
 def _give_back(
     ledger: JobLedger,
     wave: Wave,

@@ -13,6 +13,7 @@ from fireflyassets.core.failure import ACTIONS, Action
 from fireflyassets.core.job import Hold
 from fireflyassets.core.recipe import OnFailure
 from fireflyassets.core.status import KEPT, Status
+from fireflyassets.fence.resolving import FENCE
 from fireflyassets.ports.entries import Ending, Release
 from fireflyassets.stages.deliver import Delivered
 
@@ -75,5 +76,6 @@ def troubled(
 def delayed(trouble: errors.JobDelayed, *, now: datetime) -> Release:
     """Return how a job goes back that is only late: parked until a time, or held for a person."""
     if trouble.until is None:
-        return Release(str(trouble), hold=Hold(str(trouble), now, "factory"))
+        by = FENCE if isinstance(trouble, errors.OutcomeUnknown) else "factory"
+        return Release(str(trouble), hold=Hold(str(trouble), now, by))
     return Release(str(trouble), not_before=trouble.until)

@@ -15,7 +15,7 @@ from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.job import JobRow, StepResult
 from fireflyassets.core.recipe import ComposeStep, GenerateStep, OnFailure, Step
 from fireflyassets.core.stage import Stage
-from fireflyassets.stages.bench import JobInHand, Tools, cost
+from fireflyassets.stages.bench import JobInHand, Tools, limited_cost
 from fireflyassets.stages.compose import compose, step_name
 from fireflyassets.stages.deliver import Delivered, deliver, publishable
 from fireflyassets.stages.generate import generate
@@ -108,7 +108,7 @@ class JobRun:
         return deliveries
 
     def _check_cost(self) -> None:
-        actual = cost(self.job.spent)
+        actual = limited_cost(self.job.spent)
         checked = cost_check(self.job.row, actual, self.tools.campaign)
         self.report(checked)
         if not checked.passed:

@@ -12,7 +12,7 @@ from fireflyassets.core.tags import rendition_tags
 from fireflyassets.ports.entries import Claim
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
-from fireflyassets.stages.bench import JobInHand, cost
+from fireflyassets.stages.bench import JobInHand, limited_cost
 from fireflyassets.stages.deliver import Delivered
 from fireflyassets.wave.job import cost_check, review_check, stored_renditions, tagging
 from fireflyassets.wave.reports import Ended, Handed, Made, Report, Subject, Turn
@@ -48,7 +48,7 @@ def reuse(ledger: JobLedger, objects: ObjectStore, campaign: Campaign, row: JobR
         reports.append(Made(subject, Stage.COMPOSE, tuple(renditions.values())))
     return [
         *reports,
-        cost_check(row, cost(job.spent), campaign),
+        cost_check(row, limited_cost(job.spent), campaign),
         Handed(subject, deliveries),
         tagging(row.job_id, deliveries),
         review_check(row),

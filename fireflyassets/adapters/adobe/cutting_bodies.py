@@ -8,6 +8,8 @@ from typing import Literal
 from fireflyassets.adapters.adobe.bodies import Body
 from fireflyassets.adapters.adobe.photoshop_bodies import FileBody
 
+Ratio = Literal["1:1", "16:9", "9:16", "4:3", "3:4", "4:5", "5:4", "3:2", "2:3", "21:9"]
+
 
 class CropBody(Body):
     """`POST /v1/auto-crop`, on the host of v2."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
+from fireflyassets.adapters.adobe import cutting_bodies
 from fireflyassets.adapters.adobe import photoshop_bodies as bodies
 from fireflyassets.adapters.adobe.bodies import Body, made
 from fireflyassets.adapters.adobe.photoshop_text import text_fields
@@ -136,7 +137,7 @@ class PhotoshopCutter(_Photoshop, PictureCutter):
             "mode": request.mode,
             "aspect_ratio": request.ratios or None,
         }
-        return await self._send("/v1/auto-crop", made(bodies.CropBody, fields))
+        return await self._send("/v1/auto-crop", made(cutting_bodies.CropBody, fields))
 
     async def cut_out(self, request: CutOutRequest) -> Submission:
         """Send one remove-background."""
@@ -146,7 +147,7 @@ class PhotoshopCutter(_Photoshop, PictureCutter):
             "output": {"media_type": request.media_type},
             "trim": request.trim,
         }
-        return await self._cut_outs.send(made(bodies.CutOutBody, fields))
+        return await self._cut_outs.send(made(cutting_bodies.CutOutBody, fields))
 
 
 class _CutOuts(_Photoshop):

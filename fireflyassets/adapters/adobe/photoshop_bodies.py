@@ -276,6 +276,3 @@ class EditBody(Body):
     image: FileBody
     edits: AdjustmentsBody
     outputs: tuple[EditOutputBody]
-
-
-Ratio = Literal["1:1", "16:9", "9:16", "4:3", "3:4", "4:5", "5:4", "3:2", "2:3", "21:9"]

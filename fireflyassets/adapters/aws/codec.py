@@ -26,6 +26,8 @@ ENDED_SHARDS: Final = 10
 """Partitions that one day's ended jobs are spread over, so that no day is a hot key."""
 OPEN: Final = "open"
 """What the waves that have not ended are found under."""
+RUNNING: Final = "running"
+"""What the jobs that a wave works on are found under."""
 WAVE_LIFE: Final = timedelta(days=90)
 """How long a wave's row is kept, as long as the jobs it made."""
 
@@ -65,6 +67,16 @@ def ended_key(job_id: str, ended_at: datetime) -> "AttributeValueTypeDef":
     """Return the day and shard that an ended job is exported under."""
     shard = crc32(job_id.encode()) % ENDED_SHARDS
     return to.text(f"{to.iso(ended_at)[:10]}#{shard}")
+
+
+def running_sort(wave_id: str, job_id: str) -> "AttributeValueTypeDef":
+    """Return a running job's place: beside the others of its wave."""
+    return to.text(f"{wave_id}#{job_id}")
+
+
+def behind_wave(wave_id: str) -> "AttributeValueTypeDef":
+    """Return a bound just behind all jobs of a wave; ``$`` follows ``#``."""
+    return to.text(f"{wave_id}$")
 
 
 # -- jobs -----------------------------------------------------------------------------------
@@ -110,7 +122,7 @@ def _optional_attributes(row: JobRow) -> "dict[str, AttributeValueTypeDef | None
 
 
 def _index_attributes(row: JobRow) -> "dict[str, AttributeValueTypeDef | None]":
-    queued = is_claimable(row)
+    queued, working = is_claimable(row), row.status is Status.RUNNING
     line = queue_key(row.credential, row.customer_id)
     due = queue_sort(row.not_before or row.created_at, row.job_id)
     return {
@@ -122,6 +134,8 @@ def _index_attributes(row: JobRow) -> "dict[str, AttributeValueTypeDef | None]":
         "queueKey": line if queued else None,
         "queueSort": due if queued else None,
         "endedKey": ended_key(row.job_id, row.ended_at) if row.ended_at else None,
+        "runningKey": to.text(RUNNING) if working else None,
+        "runningSort": running_sort(row.wave or "", row.job_id) if working else None,
     }
 
 

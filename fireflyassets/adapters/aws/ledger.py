@@ -6,12 +6,12 @@ Requests per call, where nothing competes: `record` one for 50 jobs; `claim`, `r
 and `bind` one transaction each; `begin_attempt`, `accept_attempt` and `heartbeat` one write.
 """
 
-from fireflyassets.adapters.aws.ledger_calls import LedgerCalls
 from fireflyassets.adapters.aws.ledger_intake import LedgerIntake
+from fireflyassets.adapters.aws.ledger_leftovers import LedgerLeftovers
 from fireflyassets.adapters.aws.ledger_turns import LedgerTurns
 from fireflyassets.adapters.aws.ledger_waves import LedgerWaves
 from fireflyassets.ports.ledger import JobLedger
 
 
-class DynamoLedger(LedgerIntake, LedgerTurns, LedgerWaves, LedgerCalls, JobLedger):
+class DynamoLedger(LedgerIntake, LedgerTurns, LedgerWaves, LedgerLeftovers, JobLedger):
     """The truth, in four tables under one prefix. Safe to share by threads."""

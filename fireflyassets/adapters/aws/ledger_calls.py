@@ -52,6 +52,7 @@ class LedgerCalls(LedgerBase):
         item = {
             **work_codec.attempt_key(attempt),
             **work_codec.attempt_attributes(attempt),
+            **to.present(work_codec.open_attributes(attempt)),
             _CREATOR: creator,
         }
         answer = self._database.put(put(self._tables.work, item, new_by="sk"))
@@ -79,7 +80,8 @@ class LedgerCalls(LedgerBase):
 
     def _note(self, attempt: Attempt) -> None:
         """Write all that *attempt* says over what is known; what it does not say stays."""
-        change = Change(work_codec.attempt_attributes(attempt))
+        said = {**work_codec.attempt_attributes(attempt), **work_codec.open_attributes(attempt)}
+        change = Change(said)
         key = work_codec.attempt_key(attempt)
         self._database.update(update(self._tables.work, key, change))
 
@@ -89,14 +91,8 @@ class LedgerCalls(LedgerBase):
         still_ours: TransactWriteItemTypeDef = {
             "ConditionCheck": check(self._tables.jobs, key, owned(claim))
         }
-        writes = [self._new(work_codec.result_item(result)), *self._booked(operations)]
-        while writes:
-            answer = self._database.transact([still_ours, *writes])
-            if isinstance(answer, Committed):
-                return
-            if 0 in answer.failed:
-                raise lost(claim)
-            writes = [part for place, part in enumerate(writes, 1) if place not in answer.failed]
+        if not self._write_what_is_new([still_ours], self._making(result, operations)):
+            raise lost(claim)
 
     def book(self, operations: Sequence[Operation]) -> None:
         """Write operation rows that belong to no result; known ones stay."""
@@ -107,6 +103,34 @@ class LedgerCalls(LedgerBase):
             known = set[int]() if isinstance(answer, Committed) else set(answer.failed)
             kept = [] if isinstance(answer, Committed) else chunk
             writes = [part for place, part in enumerate(kept) if place not in known] + rest
+
+    def _making(
+        self, result: StepResult, operations: Sequence[Operation]
+    ) -> "list[TransactWriteItemTypeDef]":
+        """Return a result's writes; its send, if it has a row, is owed nothing more."""
+        key = work_codec.send_key(result.job_id, result.step, result.generation, result.n)
+        closed = Change({"bound": to.flag(value=True), "open": None, "openAt": None})
+        there = Condition("attribute_exists(#sk)")
+        return [
+            self._new(work_codec.result_item(result)),
+            {"Update": update(self._tables.work, key, closed, there)},
+            *self._booked(operations),
+        ]
+
+    def _write_what_is_new(
+        self,
+        guards: "Sequence[TransactWriteItemTypeDef]",
+        writes: "list[TransactWriteItemTypeDef]",
+    ) -> bool:
+        """Write together what is not known yet; False, and nothing, if a guard fails."""
+        while True:
+            answer = self._database.transact([*guards, *writes])
+            if isinstance(answer, Committed):
+                return True
+            if any(place < len(guards) for place in answer.failed):
+                return False
+            kept = enumerate(writes, len(guards))
+            writes = [part for place, part in kept if place not in answer.failed]
 
     def _booked(self, operations: Sequence[Operation]) -> "list[TransactWriteItemTypeDef]":
         return [self._new(work_codec.operation_item(operation)) for operation in operations]

@@ -5,6 +5,7 @@ for people, waves as such. No move reads a row it could state a condition on: a 
 epoch of a job that was never claimed, and a lost guess hands the row back.
 """
 
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
@@ -72,6 +73,8 @@ class LedgerTurns(LedgerBase):
             sets={
                 "status": to.text(Status.RUNNING),
                 "wave": to.text(claim.wave_id),
+                "runningKey": to.text(codec.RUNNING),
+                "runningSort": codec.running_sort(claim.wave_id, claim.job_id),
                 "epoch": to.number(claim.epoch),
                 "updatedAt": to.instant(now),
                 **dict.fromkeys(("queueKey", "queueSort", "notBefore", "reason", *ended)),
@@ -98,25 +101,12 @@ class LedgerTurns(LedgerBase):
             adds={"epoch": 1, "crashes": 1} if release.crashed else {},
             copies=_line(release),
         )
-        self._leave(claim, change, Status.QUEUED, claim.epoch + release.crashed, now)
+        self._leave(claim, _outside(change), Status.QUEUED, claim.epoch + release.crashed, now)
 
     def finish(self, claim: Claim, ending: Ending) -> None:
         """Write a terminal status with its event in one transaction."""
-        change = Change(
-            sets={
-                "status": to.text(ending.status),
-                "reason": None if ending.reason is None else to.text(ending.reason),
-                "outputs": to.texts(ending.outputs),
-                "costActual": to.number(ending.cost_actual),
-                "updatedAt": to.instant(ending.ended_at),
-                "endedAt": to.instant(ending.ended_at),
-                "endedKey": codec.ended_key(claim.job_id, ending.ended_at),
-                "ttl": to.epoch(ending.ttl) if ending.ttl else None,
-                **({"runId": to.text(ending.run_id)} if ending.run_id else {}),
-            },
-            adds={"attempts": 1} if ending.status in FAULTS else {},
-        )
-        self._leave(claim, change, ending.status, claim.epoch, ending.ended_at)
+        change = ended(claim.job_id, ending)
+        self._leave(claim, _outside(change), ending.status, claim.epoch, ending.ended_at)
 
     def _leave(
         self, claim: Claim, change: Change, status: Status, epoch: int, at: datetime
@@ -141,6 +131,29 @@ class LedgerTurns(LedgerBase):
             raise lost(claim)
         self._remember(claim.wave_id, row.campaign_id)
         return row.campaign_id
+
+
+def ended(job_id: str, ending: Ending) -> Change:
+    """Return what an ending writes into a job's row."""
+    return Change(
+        sets={
+            "status": to.text(ending.status),
+            "reason": None if ending.reason is None else to.text(ending.reason),
+            "outputs": to.texts(ending.outputs),
+            "costActual": to.number(ending.cost_actual),
+            "updatedAt": to.instant(ending.ended_at),
+            "endedAt": to.instant(ending.ended_at),
+            "endedKey": codec.ended_key(job_id, ending.ended_at),
+            "ttl": to.epoch(ending.ttl) if ending.ttl else None,
+            **({"runId": to.text(ending.run_id)} if ending.run_id else {}),
+        },
+        adds={"attempts": 1} if ending.status in FAULTS else {},
+    )
+
+
+def _outside(change: Change) -> Change:
+    """Return the change of a job that leaves its wave."""
+    return replace(change, sets={**change.sets, "runningKey": None, "runningSort": None})
 
 
 def owned(claim: Claim) -> Condition:

@@ -104,12 +104,18 @@ ENDED: Final = Index("ended", "endedKey", "endedAt")
 OPEN_WAVES: Final = Index("open", "open", "formedAt", projection="KEYS_ONLY")
 """Waves that have not ended. Keys alone, so that a heartbeat does not write the index too."""
 
+OPEN_CALLS: Final = Index("open", "open", "openAt", projection="KEYS_ONLY")
+"""Sends that are owed an answer, by time. One key carries the 1,000 writes a second of a partition
+of the index, two for each send: 500 paid calls a second."""
+RUNNING: Final = Index("running", "runningKey", "runningSort", projection="KEYS_ONLY")
+"""Jobs that a wave works on, by wave. Wave ids sort by time, so the oldest wave comes first."""
+
 
 def specs(tables: Tables) -> "tuple[Table, ...]":
     """Return our own tables; the limiter brings its own."""
     return (
-        Table(tables.jobs, "jobId", "customerId", (QUEUE, CAMPAIGN, ENDED), expires=True),
-        Table(tables.work, "jobId", "sk"),
+        Table(tables.jobs, "jobId", "customerId", (QUEUE, CAMPAIGN, ENDED, RUNNING), expires=True),
+        Table(tables.work, "jobId", "sk", (OPEN_CALLS,)),
         Table(tables.waves, "waveId", indexes=(OPEN_WAVES,), expires=True),
         Table(tables.outbox, "eventId"),
         Table(tables.tokens, "entry"),

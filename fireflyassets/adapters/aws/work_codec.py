@@ -4,18 +4,24 @@ Belongs here: attribute names and sort keys of what was sent and made for a job.
 and waves (``aws/codec.py``). Numbers in sort keys are padded, so that keys sort as numbers do.
 """
 
-from typing import Final
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
 
 from fireflyassets.adapters.aws import attributes as to
 from fireflyassets.adapters.aws.attributes import Item, Reader
 from fireflyassets.core.failure import Family
 from fireflyassets.core.job import Picture, StepResult
 from fireflyassets.core.money import Cause
-from fireflyassets.ports.entries import Attempt, AttemptState, Operation
+from fireflyassets.ports.entries import Attempt, AttemptState, Decision, Operation, Verdict
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef
 
 STEP: Final = "step#"
 ATTEMPT: Final = "attempt#"
 OPERATION: Final = "operation#"
+OPEN: Final = "open"
+"""What the sends that are owed an answer are found under."""
 
 
 def work_key(job_id: str, sort: str) -> Item:
@@ -25,18 +31,42 @@ def work_key(job_id: str, sort: str) -> Item:
 
 def attempt_key(attempt: Attempt) -> Item:
     """Return the primary key of an attempt."""
-    sort = f"{ATTEMPT}{attempt.step}#{attempt.generation:04d}#{attempt.n:05d}"
-    return work_key(attempt.job_id, sort)
+    return send_key(attempt.job_id, attempt.step, attempt.generation, attempt.n)
+
+
+def send_key(job_id: str, step: str, generation: int, n: int) -> Item:
+    """Return the primary key of a step's n-th send."""
+    return work_key(job_id, f"{ATTEMPT}{step}#{generation:04d}#{n:05d}")
+
+
+def open_attributes(attempt: Attempt) -> "dict[str, AttributeValueTypeDef | None]":
+    """Return what puts an open send into its index, and takes any other one out."""
+    if not attempt.is_open:
+        return {"open": None, "openAt": None}
+    sends = f"{attempt.job_id}#{attempt.step}#{attempt.n}"
+    return {
+        "open": to.text(OPEN),
+        "openAt": to.text(f"{to.iso(attempt.submitted_at)}#{sends}"),
+    }
+
+
+def open_bound(at: datetime, *, behind: bool) -> "AttributeValueTypeDef":
+    """Return a bound in the index just before, or behind, the sends of one millisecond."""
+    return to.text(f"{to.iso(at)}{'$' if behind else '#'}")
 
 
 def attempt_attributes(attempt: Attempt) -> Item:
     """Return everything of an attempt but its key."""
+    decision = attempt.decision
     optional = {
         "outputKey": attempt.output_key,
         "vendorId": attempt.vendor_id,
         "statusUrl": attempt.status_url,
         "cancelUrl": attempt.cancel_url,
         "fault": attempt.fault,
+        "decision": decision.verdict if decision else None,
+        "decidedBy": decision.by if decision else None,
+        "decidedAt": to.iso(decision.at) if decision else None,
     }
     return {
         "step": to.text(attempt.step),
@@ -77,7 +107,15 @@ def attempt_of(item: Item) -> Attempt:
         status_url=read.maybe_text("statusUrl"),
         cancel_url=read.maybe_text("cancelUrl"),
         fault=read.maybe_text("fault"),
+        decision=_decision(read),
     )
+
+
+def _decision(read: Reader) -> Decision | None:
+    if not read.has("decision"):
+        return None
+    verdict = Verdict(read.text("decision"))
+    return Decision(verdict, by=read.text("decidedBy"), at=read.instant("decidedAt"))
 
 
 def result_item(result: StepResult) -> Item:

@@ -17,6 +17,7 @@ class MemoryCalls:
         self._results: dict[tuple[str, str, int], StepResult] = {}
         self._attempts: dict[tuple[str, str, int, int], Attempt] = {}
         self._operations: dict[tuple[str, str, int], Operation] = {}
+        self._bound: set[tuple[str, str, int, int]] = set()
 
     def begin(self, attempt: Attempt) -> bool:
         """Create the attempt; False if its key is taken."""
@@ -35,10 +36,22 @@ class MemoryCalls:
             status_url=attempt.status_url or known.status_url,
             cancel_url=attempt.cancel_url or known.cancel_url,
             fault=attempt.fault or known.fault,
+            decision=attempt.decision or known.decision,
         )
+
+    def is_still(self, attempt: Attempt) -> bool:
+        """Say whether the send stands as *attempt* shows it."""
+        return self._attempts.get(_attempt_key(attempt)) == attempt
+
+    def open(self) -> list[Attempt]:
+        """Return the sends that are owed an answer; what a result names has had its own."""
+        return [
+            one for key, one in self._attempts.items() if one.is_open and key not in self._bound
+        ]
 
     def bind(self, result: StepResult) -> None:
         """Keep a result; the first of a step and generation stays."""
+        self._bound.add((result.job_id, result.step, result.generation, result.n))
         self._results.setdefault((result.job_id, result.step, result.generation), result)
 
     def book(self, operations: Iterable[Operation]) -> None:

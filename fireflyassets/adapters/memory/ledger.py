@@ -7,7 +7,6 @@ Belongs here: rows in dictionaries under one lock. Does not: what a job's row be
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from threading import RLock
 
 from fireflyassets.adapters.ledger_rules import (
     BEFORE_RUN,
@@ -17,8 +16,8 @@ from fireflyassets.adapters.ledger_rules import (
     is_claimable,
 )
 from fireflyassets.adapters.memory import turns
-from fireflyassets.adapters.memory.calls import MemoryCalls
-from fireflyassets.adapters.outbox import StatusEvent, status_event
+from fireflyassets.adapters.memory.leftovers import MemoryLeftovers
+from fireflyassets.adapters.outbox import StatusEvent
 from fireflyassets.core.errors import OwnershipLost
 from fireflyassets.core.job import JobRow, StepResult
 from fireflyassets.core.status import Status
@@ -40,15 +39,8 @@ from fireflyassets.ports.entries import (
 from fireflyassets.ports.ledger import JobLedger
 
 
-class MemoryLedger(JobLedger):
+class MemoryLedger(MemoryLeftovers, JobLedger):
     """The truth of one process. *outbox* holds the events in the order of their writing."""
-
-    def __init__(self) -> None:
-        self._lock = RLock()
-        self._rows: dict[str, JobRow] = {}
-        self._waves: dict[str, Wave] = {}
-        self._calls = MemoryCalls()
-        self._outbox: list[StatusEvent] = []
 
     @property
     def outbox(self) -> tuple[StatusEvent, ...]:
@@ -141,19 +133,6 @@ class MemoryLedger(JobLedger):
         if row is None or not turns.is_owned(row, claim):
             raise OwnershipLost(f"Job {claim.job_id} is not wave {claim.wave_id}'s any more.")
         return row
-
-    def _write(self, row: JobRow) -> None:
-        self._rows[row.job_id] = row
-        self._outbox.append(
-            status_event(
-                job_id=row.job_id,
-                customer=row.customer_id,
-                campaign=row.campaign_id,
-                epoch=row.epoch,
-                status=row.status,
-                at=row.updated_at,
-            )
-        )
 
     # -- waves ------------------------------------------------------------------------------
     def form(self, wave: Wave) -> None:

@@ -61,6 +61,11 @@ def released(row: JobRow, release: Release, now: datetime) -> JobRow:
     )
 
 
+def resumed(row: JobRow, now: datetime) -> JobRow:
+    """Return a held row without its hold, due now."""
+    return replace(row, hold=None, reason=None, not_before=now, updated_at=now)
+
+
 def finished(row: JobRow, ending: Ending) -> JobRow:
     """Return the ended row; it goes on naming the wave that ended it."""
     return replace(

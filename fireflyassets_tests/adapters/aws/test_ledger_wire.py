@@ -52,6 +52,7 @@ def test_moves_of_a_job_are_one_request_each(wired: WiredLedger) -> None:
         for row in rows
     ]
     first, second = (claim for claim in claims if claim is not None)
+    wired.ledger.begin_attempt(attempt(first))
     counts.append(wired.wire.count(lambda: wired.ledger.bind(first, result(first), [])))
     counts.append(wired.wire.count(lambda: wired.ledger.finish(first, ending())))
     counts.append(wired.wire.count(lambda: wired.ledger.release(second, Release("x"), now=NOON)))

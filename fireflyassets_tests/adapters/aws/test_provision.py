@@ -56,9 +56,10 @@ def test_everything_is_there_and_asking_twice_is_fine(
                 "queue": (["queueKey", "queueSort"], "ALL"),
                 "campaign": (["campaignKey", "campaignSort"], "ALL"),
                 "ended": (["endedKey", "endedAt"], "ALL"),
+                "running": (["runningKey", "runningSort"], "KEYS_ONLY"),
             },
         ),
-        ("work", ["jobId", "sk"], {}),
+        ("work", ["jobId", "sk"], {"open": (["open", "openAt"], "KEYS_ONLY")}),
         ("waves", ["waveId"], {"open": (["open", "formedAt"], "KEYS_ONLY")}),
         ("outbox", ["eventId"], {}),
         ("tokens", ["entry"], {}),
@@ -147,10 +148,10 @@ def test_job_stands_in_the_indexes_of_its_state(wired: WiredLedger) -> None:
     look("held")
 
     assert seen == {
-        "running": {"campaign"},
+        "running": {"campaign", "running"},
         "parked": {"campaign", "queue"},
         "dead": {"campaign", "ended"},
-        "replayed": {"campaign"},
+        "replayed": {"campaign", "running"},
         "held": {"campaign"},
     }
 
@@ -181,7 +182,7 @@ def test_kept_row_has_no_expiry_in_the_table(wired: WiredLedger, status: Status)
 def _indexes(wired: WiredLedger) -> set[str]:
     return {
         name
-        for name in ("queue", "campaign", "ended")
+        for name in ("queue", "campaign", "ended", "running")
         if wired.client.scan(TableName=wired.tables.jobs, IndexName=name)["Items"]
     }
 

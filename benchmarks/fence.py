@@ -1,0 +1,291 @@
+"""`make bench-fence`: kill the process that holds the sockets 200 times, then compare two books.
+
+Belongs here: the order of things and the figures in ``out/bench/fence.json``. Does not: killing
+(``fence_kills.py``), judging (``fence_judge.py``), what the workers do (``fence_worker.py``).
+
+``--mutant`` runs a smaller bench against a copy of the package with a planted fault; the judge
+must find it, so that the exit code is 0 only if it did.
+"""
+
+import argparse
+import json
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Generator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from botocore.session import get_session
+from fence_judge import WINDOWS, Books, Judge, Verdict, when
+from fence_kills import Ground, Hunter, Nest, at_work, kill_runs
+from fence_project import REPOSITORY, TENANTS, Tenant, calls, set_faults, settings, write
+from fence_worker import prompt
+
+from fireflyassets.local import access, environment, folder, processes, services
+from fireflyassets.local.environment import DUMMY, REGION
+from fireflyassets.local.simulated import simulate
+from fireflyassets.local.stack import Stack, stopped_at_the_end
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+FIGURES = REPOSITORY / "out" / "bench" / "fence.json"
+LEAST_KILLS, LEAST_JOBS, LEAST_IN_WINDOW = 200, 300, 20
+ROUND_SECONDS, REST_SECONDS, LOOK_SECONDS = 90.0, 720.0, 3.0
+RESTING = timedelta(minutes=20)
+MUTANTS = {
+    # The vendor's id is written only as long as the lease covers another submit.
+    "lease": (
+        "fence/protocol.py",
+        "        await self.offload(\n            self.ledger.accept_attempt,",
+        (
+            "        if not self.lease.covers(self.submit_timeout, now=self.clock.now()):\n"
+            "            return attempt\n"
+            "        await self.offload(\n            self.ledger.accept_attempt,"
+        ),
+    ),
+    # A lost answer is taken for a refusal.
+    "resubmit": (
+        "fence/protocol.py",
+        "return await self.collector.close(attempt, AttemptState.LOST, fault)",
+        "return await self.collector.close(attempt, AttemptState.REFUSED, fault)",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How large a bench is."""
+
+    tenants: tuple[Tenant, ...]
+    jobs: int
+    """Of each tenant."""
+    bare_kills: int
+    daemon_kills: int
+    evidence: Path | None = None
+    """Where both books are kept as the judge read them."""
+
+
+@dataclass
+class Place:
+    """A running stack, as far as it is up, with what the bench needs of it."""
+
+    stack: Stack
+    phases: tuple[services.Phase, ...]
+    environment: Mapping[str, str]
+    ground: Ground
+    state: Path
+
+
+def main() -> int:
+    """Run the bench, or a mutant's."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--mutant", choices=sorted(MUTANTS))
+    parser.add_argument("--bare-kills", type=int, default=172)
+    parser.add_argument("--daemon-kills", type=int, default=32)
+    parser.add_argument("--jobs", type=int, default=130, help="of each of the tenants")
+    parser.add_argument("--evidence", type=Path, help="file to keep both books in")
+    said = parser.parse_args()
+    if said.mutant:
+        return _mutant(said.mutant)
+    plan = Plan(TENANTS, said.jobs, said.bare_kills, said.daemon_kills, said.evidence)
+    verdict = _bench(plan, {})
+    FIGURES.parent.mkdir(parents=True, exist_ok=True)
+    FIGURES.write_text(json.dumps(verdict.figures, indent=2) + "\n", encoding="utf-8")
+    broken = [*_broken(verdict), *_too_little(verdict.figures)]
+    _tell(verdict, broken)
+    return 1 if broken else 0
+
+
+def _mutant(name: str) -> int:
+    """Return 0 if the judge finds the planted fault."""
+    file, old, new = MUTANTS[name]
+    with tempfile.TemporaryDirectory(prefix="fa-mutant-") as root:
+        package = Path(root, "fireflyassets")
+        shutil.copytree(REPOSITORY / "fireflyassets", package)
+        text = (package / file).read_text(encoding="utf-8")
+        if text.count(old) != 1:
+            raise SystemExit(f"The mutant {name} does not fit {file} any more.")
+        (package / file).write_text(text.replace(old, new), encoding="utf-8")
+        verdict = _bench(Plan(TENANTS[:4], 40, 24, 0), {"PYTHONPATH": root})
+    broken = _broken(verdict)
+    _tell(verdict, broken)
+    print(f"Mutant {name}: {'found' if broken else 'NOT FOUND'}.")
+    return 0 if broken else 1
+
+
+def _bench(plan: Plan, more: Mapping[str, str]) -> Verdict:
+    with _place(plan, more) as place:
+        twin = place.ground.twin
+        begun = time.monotonic()
+        for tenant in plan.tenants:
+            _load(place, tenant, plan.jobs)
+        _say(begun, f"{plan.jobs * len(plan.tenants)} jobs recorded")
+        set_faults(twin)
+        _hunt_bare(place, plan)
+        _say(begun, f"{len(place.ground.kills)} bare processes killed")
+        if plan.daemon_kills:
+            place.stack.start(place.phases[2:])
+            _hunt_runs(place, plan)
+            _say(begun, f"{len(place.ground.kills)} killed, runs of the daemon included")
+            _rest(place)
+        else:
+            _rest_bare(place, plan)
+        _say(begun, "everything rests")
+        judge = Judge(place.ground.books, calls(twin), place.ground.kills, prompt)
+        if plan.evidence is not None:
+            plan.evidence.write_bytes(pickle.dumps(judge))
+        return judge.judge()
+
+
+def _load(place: Place, tenant: Tenant, jobs: int) -> None:
+    worker = Path(__file__).with_name("fence_worker.py")
+    command = [sys.executable, str(worker), "load", tenant.name, "--jobs", str(jobs)]
+    subprocess.run(command, env=dict(place.environment), check=True)
+
+
+def _hunt_bare(place: Place, plan: Plan) -> None:
+    place.ground.wanted = plan.bare_kills
+    hunters = [
+        Hunter(place.ground, tenant, lease_only=not seed % 2, seed=seed)
+        for seed, tenant in enumerate(plan.tenants)
+    ]
+    for hunter in hunters:
+        hunter.start()
+    for hunter in hunters:
+        hunter.join()
+        if hunter.failure is not None:
+            raise hunter.failure
+
+
+def _hunt_runs(place: Place, plan: Plan) -> None:
+    tenants = {tenant.name: tenant for tenant in plan.tenants}
+    ground, killed = place.ground, 0
+    while killed < plan.daemon_kills:
+        until = time.monotonic() + ROUND_SECONDS
+        while at_work(ground) < min(2, plan.daemon_kills - killed):
+            if time.monotonic() > until:
+                print("No run came to work in time: the jobs are used up.", flush=True)
+                return
+            _pause(0.3)
+        _pause(len(ground.kills) % 5 * 0.4)
+        killed += kill_runs(ground, tenants, place.state)
+
+
+def _rest(place: Place) -> None:
+    """Let the stack go on until nothing is left that it could do."""
+    until = time.monotonic() + REST_SECONDS
+    while time.monotonic() < until and not _rests(place.ground.books):
+        place.stack.watch()
+        _pause(LOOK_SECONDS)
+
+
+def _rest_bare(place: Place, plan: Plan) -> None:
+    with ExitStack() as nests:
+        for tenant in plan.tenants:
+            nest = nests.enter_context(Nest(place.ground, tenant, lease_only=False))
+            nest.start()
+        until = time.monotonic() + REST_SECONDS
+        while time.monotonic() < until and not _rests(place.ground.books):
+            _pause(LOOK_SECONDS)
+
+
+def _rests(books: Books) -> bool:
+    """Say whether each job has ended, is held, or waits for its own key; and no id is open."""
+    later = datetime.now(UTC) + RESTING  # noqa: TID251 - the bench's own clock.
+    for row in books.all("jobs"):
+        waits = "hold" in row or ("notBefore" in row and when(row["notBefore"]) > later)
+        if row["status"] == "running" or (row["status"] == "queued" and not waits):
+            return False
+    return not any(one.get("state") == "accepted" and "open" in one for one in books.all("work"))
+
+
+@contextmanager
+def _place(plan: Plan, more: Mapping[str, str]) -> Generator[Place]:
+    """Run AWS and the simulated Adobe on a state of their own; the rest is started later."""
+    with tempfile.TemporaryDirectory(prefix="fa-fence-") as root:
+        project, temporary = Path(root, "project"), Path(root, "t")
+        for path in (project, temporary):
+            path.mkdir()
+        write(project, plan.tenants)
+        state = folder.StateFolder(Path(root, "state").resolve())
+        state.prepare()
+        simulated = simulate(project)
+        doors = access.recall(state, asked={}, customers=[one.name for one in plan.tenants])
+        inherited = dict(os.environ)  # noqa: TID251 - children inherit paths and locale.
+        base = {**inherited, **settings(), **more}
+        variables = environment.compose(
+            base,
+            folder=state,
+            access=doors,
+            project=project,
+            secrets=simulated.secrets,
+            temporary=temporary,
+        )
+        stack = Stack(state, doors, print)
+        composition = services.Composition(
+            folder=state,
+            access=doors,
+            environment=variables,
+            project=project,
+            module="fireflyassets.definitions",
+            twin_options=simulated.twin_options,
+        )
+        phases = services.phases(composition)
+        client = get_session().create_client(
+            "dynamodb",
+            endpoint_url=doors.url("aws"),
+            region_name=REGION,
+            aws_access_key_id=DUMMY,
+            aws_secret_access_key=DUMMY,
+        )
+        books = Books(cast("DynamoDBClient", client), "fireflyassets")
+        ground = Ground(books, doors.url("twin"), variables, state.logs, plan.bare_kills)
+        with stopped_at_the_end(stack):
+            stack.start(phases[:2])
+            try:
+                yield Place(stack, phases, variables, ground, state.root)
+            finally:
+                processes.end(processes.of_stack(state.root), patience_seconds=1)
+
+
+def _broken(verdict: Verdict) -> list[str]:
+    names = ("jobs_lost", "silent_double_payments", "unexplained_billed")
+    return [f"{verdict.figures[name]} {name}" for name in names if verdict.figures[name]]
+
+
+def _too_little(figures: Mapping[str, int]) -> list[str]:
+    least = {"kills": LEAST_KILLS, "jobs": LEAST_JOBS}
+    least |= {f"kills_{name}": LEAST_IN_WINDOW for name in WINDOWS}
+    return [
+        f"only {figures[name]} {name}" for name, count in least.items() if figures[name] < count
+    ]
+
+
+def _tell(verdict: Verdict, broken: list[str]) -> None:
+    for name, value in verdict.figures.items():
+        print(f"{name:24}{value}")
+    print(f"operation rows by cause: {verdict.causes}")
+    print(f"jobs by end: {verdict.ends}")
+    for sentence in [*verdict.faults[:10], *broken]:
+        print(f"Not as promised: {sentence}", file=sys.stderr)
+
+
+def _pause(seconds: float) -> None:
+    time.sleep(seconds)  # noqa: TID251 - real processes work meanwhile.
+
+
+def _say(begun: float, sentence: str) -> None:
+    print(f"{time.monotonic() - begun:6.0f} s  {sentence}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,141 @@
+"""The fence's bench: its project folder, its faults, its processes' environment.
+
+Belongs here: customers, limits and what the simulated Adobe does to them. Does not: killing.
+"""
+
+import json
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+REPOSITORY = Path(__file__).parents[1]
+SIDE = "1080x1080"
+PICTURE = "1024x1024"
+ART, LAYOUT = "art", f"layout.{SIDE}"
+PER_MINUTE = 150
+WAVE_JOBS = 12
+LEASE, SUBMIT_TIMEOUT = "PT10S", "PT3S"
+
+
+@dataclass(frozen=True)
+class Tenant:
+    """A customer with an organisation of its own."""
+
+    name: str
+    composes: bool
+
+    @property
+    def organisation(self) -> str:
+        """Return the name of its organisation."""
+        return f"{self.name}@AdobeOrg"
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """Return its paid steps, in order."""
+        return (ART, LAYOUT) if self.composes else (ART,)
+
+
+TENANTS = (
+    Tenant("ash", composes=False),
+    Tenant("birch", composes=False),
+    Tenant("cedar", composes=True),
+    Tenant("elm", composes=False),
+    Tenant("fir", composes=True),
+)
+
+
+def write(folder: Path, tenants: Sequence[Tenant]) -> None:
+    """Write a project with one campaign for each tenant."""
+    for name in ("dagster.yaml", "workspace.yaml"):
+        shutil.copyfile(REPOSITORY / name, folder / name)
+    shutil.copytree(REPOSITORY / "rates", folder / "rates")
+    for tenant in tenants:
+        campaign = folder / "campaigns" / tenant.name / "bench"
+        campaign.mkdir(parents=True)
+        if tenant.composes:
+            template = REPOSITORY / "campaigns" / "acme" / "spring-launch" / f"{SIDE}.psd"
+            shutil.copyfile(template, campaign / f"{SIDE}.psd")
+        _yaml(campaign / "campaign.yaml", _campaign(tenant))
+        _yaml(folder / "credentials" / f"{tenant.name}.yaml", _credential(tenant))
+        _yaml(folder / "limits" / f"{tenant.name}.yaml", _limits(tenant))
+
+
+def _yaml(path: Path, said: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(said, indent=1), encoding="utf-8")  # JSON is YAML too.
+
+
+def _campaign(tenant: Tenant) -> dict[str, object]:
+    art = {"name": ART, "kind": "generate", "size": PICTURE}
+    inputs = {"Hero": "art.picture", "Headline": "job.headline"}
+    layout = {"name": "layout", "kind": "compose", "inputs": inputs}
+    return {
+        "customer": tenant.name,
+        "campaign": "bench",
+        "title": f"Bench of {tenant.name}",
+        "credential": tenant.name,
+        "locales": ["en-GB"],
+        "aspects": [SIDE if tenant.composes else PICTURE],
+        "templates": {SIDE: f"{SIDE}.psd"} if tenant.composes else {},
+        "recipe": {"steps": [art, layout] if tenant.composes else [art]},
+    }
+
+
+def _credential(tenant: Tenant) -> dict[str, object]:
+    return {
+        "organisation": tenant.organisation,
+        "secret": f"env:ADOBE_{tenant.name.upper()}",
+        "scopes": ["openid", "AdobeID", "read_organizations", "firefly_api", "ff_apis"],
+        "customers": [tenant.name],
+    }
+
+
+def _limits(tenant: Tenant) -> dict[str, object]:
+    limit = {"as_of": "2026-11-30", "source": "the bench", "per_minute": PER_MINUTE}
+    return {
+        "organisation": tenant.organisation,
+        "families": {"firefly": [limit], "photoshop": [limit]},
+    }
+
+
+def settings() -> dict[str, str]:
+    """Return the settings under which everything runs."""
+    return {
+        "FIREFLYASSETS_LEASE": LEASE,
+        "FIREFLYASSETS_SUBMIT_TIMEOUT": SUBMIT_TIMEOUT,
+        "FIREFLYASSETS_WAVE_JOBS": str(WAVE_JOBS),
+    }
+
+
+FAULTS: tuple[dict[str, object], ...] = (
+    # Accept, bill, and say nothing: one submit in twenty.
+    {"when": {"probability": 0.05}, "then": {"kind": "drop"}},
+    {
+        "when": {"probability": 0.02},
+        "then": {"kind": "answer", "status": 504, "accept": True, "body": "<html>timeout</html>"},
+    },
+    # What widens the windows, from the vendor's side alone.
+    {"when": {"probability": 0.35}, "then": {"kind": "delay", "before_seconds": 0.9}},
+    {"when": {"probability": 0.35}, "then": {"kind": "delay", "after_seconds": 0.9}},
+    # A token is fetched after the attempt's row is written and before the submit leaves.
+    {"when": {"endpoint": "token"}, "then": {"kind": "delay", "before_seconds": 0.5}},
+)
+
+
+def set_faults(twin: str) -> None:
+    """Put the bench's faults in force."""
+    httpx.post(f"{twin}/_twin/faults", json=FAULTS, trust_env=False).raise_for_status()
+
+
+def end_tokens(twin: str) -> None:
+    """End all tokens, so that the next submits fetch one."""
+    httpx.delete(f"{twin}/_twin/tokens", trust_env=False).raise_for_status()
+
+
+def calls(twin: str) -> list[dict[str, object]]:
+    """Return the twin's list of calls on paid endpoints."""
+    answer = httpx.get(f"{twin}/_twin/calls", trust_env=False, timeout=30.0)
+    return answer.raise_for_status().json()["calls"]

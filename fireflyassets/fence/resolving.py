@@ -1,0 +1,171 @@
+"""A person's word on a send whose outcome nobody knows.
+
+Belongs here: which sends wait for it, and what each verdict does to the send and its job. Does
+not: asking the vendor; printing.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Final
+
+from fireflyassets.core.errors import UndecidableNow
+from fireflyassets.core.job import JobRow
+from fireflyassets.core.money import Cause
+from fireflyassets.core.status import ENDED, Status
+from fireflyassets.fence.call import operation_of
+from fireflyassets.fence.standing import SETTLED_AFTER
+from fireflyassets.ports.entries import (
+    Attempt,
+    Decision,
+    Ending,
+    History,
+    Operation,
+    Resumed,
+    Verdict,
+)
+from fireflyassets.ports.ledger import JobLedger
+
+FENCE: Final = "fence"
+"""Who holds a job for an unknown outcome; once it is known, no person need lift the hold."""
+_PAGE: Final = 500
+_CLOSED: Final = frozenset({Status.SUCCEEDED, Status.FAILED, Status.CANCELLED})
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A send that may have been paid, and the job that waits for it."""
+
+    row: JobRow
+    attempt: Attempt
+
+    @property
+    def settles_at(self) -> datetime | None:
+        """Return when our own key tells by itself; None: it needs a person."""
+        if self.attempt.output_key is None:
+            return None
+        return self.attempt.submitted_at + SETTLED_AFTER
+
+
+@dataclass(frozen=True, slots=True)
+class Priced:
+    """What one send of a step costs, and by which card."""
+
+    operations: Decimal
+    card: str
+
+
+@dataclass(frozen=True, slots=True)
+class Resolver:
+    """Decides on unknown sends; every write is conditional on what was looked at."""
+
+    ledger: JobLedger
+    price: Callable[[JobRow, Attempt], Priced]
+    keep: Callable[[JobRow], timedelta]
+    """How long a closed row of the job's campaign stays."""
+
+    def unknown(self, *, now: datetime) -> list[Unknown]:
+        """Return the sends whose outcome is unknown, the oldest first, but those of live waves."""
+        found: list[Unknown] = []
+        after: datetime | None = None
+        while True:
+            page = self.ledger.open_attempts(before=now, after=after, most=_PAGE)
+            for attempt in page:
+                row = self.ledger.job(attempt.job_id) if attempt.is_unknown else None
+                if row is not None and not _in_hand(row, attempt):
+                    found.append(Unknown(row, attempt))
+            if len(page) < _PAGE:
+                return found
+            after = page[-1].submitted_at
+
+    def resolve(self, job_id: str, step: str, decision: Decision) -> str:
+        """Apply a verdict to the oldest unknown send of a step; return what it did.
+
+        Raises:
+            UndecidableNow: There is nothing to decide, or the job has moved meanwhile.
+        """
+        row = self.ledger.job(job_id)
+        if row is None:
+            raise UndecidableNow(f"There is no job {job_id}.")
+        if row.status is Status.RUNNING:
+            raise UndecidableNow(f"Wave {row.wave} works on job {job_id}.")
+        history = self.ledger.history(job_id)
+        attempt = _oldest(history, step)
+        if attempt is None:
+            raise UndecidableNow(f"Step {step} of job {job_id} has no unknown outcome.")
+        if decision.verdict is Verdict.RESUBMIT and row.status in _CLOSED:
+            raise UndecidableNow(f"Job {job_id} is {row.status}: nothing is sent for it any more.")
+        booked = self._booked(row, attempt, decision)
+        move = self._move(row, history, attempt, decision, booked)
+        if not self.ledger.decide(row, attempt, decision, move, booked):
+            raise UndecidableNow(f"Job {job_id} has moved just now.")
+        return _told(attempt, decision, move)
+
+    def _booked(self, row: JobRow, attempt: Attempt, decision: Decision) -> list[Operation]:
+        cause = {
+            Verdict.RESUBMIT: Cause.POSSIBLE_DUPLICATE,
+            # With its id known it is collected, and booked for what it turns out to be.
+            Verdict.BILLED: None if attempt.status_url else Cause.ACCEPTED_BUT_FAILED,
+            Verdict.DROP: None,
+        }[decision.verdict]
+        if cause is None:
+            return []
+        priced = self.price(row, attempt)
+        return [operation_of(row, attempt, priced.operations, priced.card, cause, decision.at)]
+
+    def _move(
+        self,
+        row: JobRow,
+        history: History,
+        attempt: Attempt,
+        decision: Decision,
+        booked: list[Operation],
+    ) -> Resumed | Ending | None:
+        """Return how the job moves; a job that has ended only moves if it is given up."""
+        dropped = decision.verdict is Verdict.DROP
+        if row.status in _CLOSED or (row.status in ENDED and not dropped):
+            return None
+        spent = sum((one.operations for one in (*history.operations, *booked)), Decimal(0))
+        said = f"Step {attempt.step}, send {attempt.n}"
+        if dropped:
+            reason = f"{said}: given up by {decision.by}; its outcome stays unknown."
+            ttl = decision.at + self.keep(row)
+            return Ending(Status.FAILED, reason, (), spent, decision.at, ttl)
+        if decision.verdict is Verdict.BILLED and not attempt.status_url:
+            reason = f"{said}: billed, by {decision.by}'s word, and its result is out of reach."
+            return Ending(Status.REVIEW, reason, (), spent, decision.at, None)
+        if row.hold is None or row.hold.by != FENCE or _others(history, attempt, row.generation):
+            return None
+        return Resumed(decision.at)
+
+
+def _in_hand(row: JobRow, attempt: Attempt) -> bool:
+    """Say whether the wave that made the send still has the job, and may hear its answer."""
+    mine = (row.wave, row.epoch) == (attempt.wave_id, attempt.epoch)
+    return row.status is Status.RUNNING and mine
+
+
+def _oldest(history: History, step: str) -> Attempt | None:
+    found = [one for one in history.attempts if one.step == step and one.is_unknown]
+    return min(found, key=lambda one: (one.generation, one.n), default=None)
+
+
+def _others(history: History, attempt: Attempt, generation: int) -> bool:
+    """Say whether the job waits for another person's word beside this one."""
+    return any(
+        one.is_unknown and one.output_key is None and one.generation == generation
+        for one in history.attempts
+        if (one.step, one.n) != (attempt.step, attempt.n)
+    )
+
+
+def _told(attempt: Attempt, decision: Decision, move: Resumed | Ending | None) -> str:
+    said = f"Send {attempt.n} of step {attempt.step}: {decision.verdict}, by {decision.by}."
+    match move:
+        case Ending(status=status):
+            return f"{said} The job is now {status}."
+        case Resumed():
+            return f"{said} The job is due."
+        case None:
+            return f"{said} The job stays as it is."

@@ -1,0 +1,175 @@
+"""One open send without an owner: asked once how it stands, and what becomes of its result.
+
+Belongs here: bind, orphan, failure or loss of a single send. Does not: finding such sends
+(``sweeping.py``).
+"""
+
+import logging
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final
+
+from fireflyassets.core import errors
+from fireflyassets.core.failure import Fault
+from fireflyassets.core.job import JobRow
+from fireflyassets.core.money import Cause
+from fireflyassets.core.recipe import ComposeStep, GenerateStep
+from fireflyassets.core.status import Status
+from fireflyassets.fence.call import Arrived, StepCall
+from fireflyassets.fence.resolving import FENCE
+from fireflyassets.fence.standing import SETTLED_AFTER
+from fireflyassets.ports.entries import Attempt, AttemptState, History
+from fireflyassets.ports.paid import Done, EndedBadly, Gone, Output, PollFailed, Working
+from fireflyassets.stages import compose, generate
+from fireflyassets.stages.bench import Kept, Receiver, result_of
+
+_log: Final = logging.getLogger("fireflyassets.sweep")
+_CLOSED: Final = frozenset({Status.SUCCEEDED, Status.FAILED, Status.CANCELLED})
+"""Jobs that want no result any more."""
+
+
+class Found(StrEnum):
+    """What became of a send."""
+
+    BOUND = "bound"
+    ORPHANED = "orphaned"
+    FAILED = "failed"
+    LOST = "lost"
+    WORKING = "working"
+    UNKNOWN = "unknown"
+    """Only a person, or the wave that waits for its key, can tell."""
+    STUCK = "stuck"
+    """It could not be looked after; the log says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The recipe's step that a send belongs to."""
+
+    call: StepCall
+    made_by: GenerateStep | ComposeStep
+    aspect: str
+
+
+def of_step(tools: Receiver, row: JobRow, attempt: Attempt) -> Step | None:
+    """Return a send's step in the campaign as the job pinned it."""
+    name, _, aspect = attempt.step.partition(".")
+    for step in tools.campaign.config.recipe.steps:
+        if step.name == name:
+            service = tools.images if isinstance(step, GenerateStep) else tools.documents
+            price = tools.card.price(step)
+            call = StepCall(row, attempt.step, service, price, tools.card.id)
+            return Step(call, step, aspect)
+    _log.error("job %s has an open send of step %s, which is not in its recipe", row.job_id, name)
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Stray:
+    """An open send of a job that no wave works on."""
+
+    tools: Receiver
+    row: JobRow
+    attempt: Attempt
+    step: Step
+
+    async def look(self) -> Found:
+        """Ask once and write down what the answer means."""
+        attempt = self.attempt
+        if attempt.is_unknown:
+            return await self._settle()
+        answer = await self.step.call.service.poll(attempt.status_url or "")
+        match answer:
+            case Done(outputs):
+                return await self._received(outputs)
+            case EndedBadly(fault):
+                return await self._failed(fault)
+            case Gone():
+                fault = Fault(attempt.family, 404, "unknown_job_id")
+                await self._close(AttemptState.LOST, fault.sentence())
+                return Found.LOST
+            case Working() | PollFailed():
+                return Found.WORKING
+
+    async def _settle(self) -> Found:
+        """Decide an unanswered send by its own key, which expires after a day.
+
+        A wave that takes the job meanwhile comes to the same end: both look at one key.
+        """
+        tools, attempt = self.tools, self.attempt
+        told = tools.clock.now() >= attempt.submitted_at + SETTLED_AFTER
+        if attempt.output_key is None or not told:
+            return Found.UNKNOWN
+        if await tools.offload(tools.objects.exists, attempt.output_key):
+            return await self._received((Output(),))
+        await self._book(Cause.POSSIBLE_COST)
+        await self._close(AttemptState.FAILED, "nothing was written")
+        return Found.FAILED
+
+    async def _received(self, outputs: tuple[Output, ...]) -> Found:
+        took = self.tools.clock.now() - self.attempt.submitted_at
+        arrived = Arrived(self.attempt, outputs, took, 1)
+        try:
+            kept = await self._keep(arrived)
+        except errors.RenditionDefect as defect:
+            _log.warning("job %s: %s", self.row.job_id, defect)
+            return await self._failed(Fault(self.attempt.family, 200, "unusable_result"))
+        history = await self._history()
+        if not self._is_wanted(history):
+            await self._book(Cause.ORPHANED)
+            await self._close(AttemptState.ORPHANED, self.attempt.fault or "")
+            await self._release_hold()
+            return Found.ORPHANED
+        return await self._adopt(arrived, kept)
+
+    async def _keep(self, arrived: Arrived) -> Kept:
+        step, call = self.step.made_by, self.step.call
+        if isinstance(step, GenerateStep):
+            return await generate.receive(self.tools, call, step, arrived)
+        return await compose.receive(self.tools, call, self.step.aspect, arrived)
+
+    def _is_wanted(self, history: History) -> bool:
+        """Say whether the step waits for just this result; one that is bound to it already does."""
+        attempt = self.attempt
+        bound = history.steps.get((attempt.step, attempt.generation))
+        if bound is not None:
+            return bound.n == attempt.n
+        return self.row.status not in _CLOSED and attempt.generation == self.row.generation
+
+    async def _adopt(self, arrived: Arrived, kept: Kept) -> Found:
+        tools, call = self.tools, self.step.call
+        booked = call.operation(self.attempt, self.attempt.cause, tools.clock.now())
+        result = result_of(call, arrived, kept)
+        if not await tools.offload(tools.ledger.adopt, self.row, result, [booked]):
+            return Found.WORKING  # A wave took the job just now: it asks for the same id.
+        await self._release_hold()
+        return Found.BOUND
+
+    async def _failed(self, fault: Fault) -> Found:
+        await self._book(Cause.ACCEPTED_BUT_FAILED)
+        await self._close(AttemptState.FAILED, fault.sentence())
+        await self._release_hold()
+        return Found.FAILED
+
+    async def _release_hold(self) -> None:
+        """Lift a hold that stood for an unknown outcome, once none is left."""
+        tools, hold = self.tools, self.row.hold
+        if hold is None or hold.by != FENCE:
+            return
+        history = await self._history()
+        generation = self.row.generation
+        if not any(one.is_unknown and one.generation == generation for one in history.attempts):
+            await tools.offload(tools.ledger.lift, self.row, now=tools.clock.now())
+
+    async def _history(self) -> History:
+        return await self.tools.offload(self.tools.ledger.history, self.row.job_id)
+
+    async def _book(self, cause: Cause) -> None:
+        booked = self.step.call.operation(self.attempt, cause, self.tools.clock.now())
+        await self.tools.offload(self.tools.ledger.book, [booked])
+
+    async def _close(self, state: AttemptState, fault: str) -> None:
+        close = self.tools.ledger.close_attempt
+        await self.tools.offload(
+            close, replace(self.attempt, state=state), state, fault=fault, counts=True
+        )

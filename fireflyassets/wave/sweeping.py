@@ -1,0 +1,135 @@
+"""The collecting sweep: what was paid for and lost its owner is polled, kept and booked.
+
+Belongs here: open sends of jobs that no wave works on. Does not: sending anything; sends whose
+outcome only a person can tell. No ticket, wave or breaker stands in the way: a result's URL lives
+one hour and its record about a day, and both are paid for.
+"""
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+
+from fireflyassets.core import errors, money
+from fireflyassets.core.job import JobRow
+from fireflyassets.core.status import Status
+from fireflyassets.ports.entries import Attempt
+from fireflyassets.ports.workshop import PaidServices
+from fireflyassets.stages.bench import Receiver
+from fireflyassets.stages.pinning import pinned
+from fireflyassets.wave.assembly import Shop
+from fireflyassets.wave.stray import Found, Stray, of_step
+
+_log: Final = logging.getLogger("fireflyassets.sweep")
+YOUNG: Final = timedelta(minutes=2)
+"""Sends up to this age mostly have an owner that is about to hear from them."""
+AT_ONCE: Final = 16
+LONGEST: Final = timedelta(seconds=40)
+"""Of one slice; what it does not reach, the next one does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """What one slice of the sweep looked at and found."""
+
+    found: Counter[Found]
+    after: datetime | None
+    """Where the next slice begins; None: at the oldest send again."""
+
+    def sentence(self) -> str:
+        """Return the slice in one line."""
+        parts = [f"{count} {found}" for found, count in sorted(self.found.items())]
+        return f"{', '.join(parts) or 'no'} open sends without an owner."
+
+
+@dataclass(slots=True)
+class Sweep:
+    """Looks after one slice of open sends. Used by one event loop, once."""
+
+    shop: Shop
+    _found: Counter[Found] = field(default_factory=Counter[Found])
+
+    async def run(self, *, after: datetime | None, most: int) -> Slice:
+        """Collect up to *most* open sends, the oldest first, beginning behind *after*."""
+        shop, now = self.shop, self.shop.clock.now()
+        attempts = await shop.offload(
+            shop.ledger.open_attempts, before=now - YOUNG, after=after, most=most
+        )
+        groups = self._by_credential(await self._unowned(attempts))
+        try:
+            async with asyncio.timeout(LONGEST.total_seconds()):
+                for strays in groups:
+                    await self._group(strays)
+        except TimeoutError:
+            _log.warning("the sweep's slice is not done after %s; the next one goes on", LONGEST)
+        full = len(attempts) == most
+        return Slice(self._found, attempts[-1].submitted_at if full else None)
+
+    async def _unowned(self, attempts: Sequence[Attempt]) -> list[tuple[JobRow, Attempt]]:
+        rows: dict[str, JobRow | None] = {}
+        for job_id in dict.fromkeys(one.job_id for one in attempts):
+            rows[job_id] = await self.shop.offload(self.shop.ledger.job, job_id)
+        found = [(rows[one.job_id], one) for one in attempts]
+        return [(row, one) for row, one in found if row and row.status is not Status.RUNNING]
+
+    def _by_credential(
+        self, found: Sequence[tuple[JobRow, Attempt]]
+    ) -> list[list[tuple[JobRow, Attempt]]]:
+        groups: dict[tuple[str, str], list[tuple[JobRow, Attempt]]] = {}
+        for row, attempt in found:
+            groups.setdefault((row.credential, row.customer_id), []).append((row, attempt))
+        return list(groups.values())
+
+    async def _group(self, found: Sequence[tuple[JobRow, Attempt]]) -> None:
+        shop, first = self.shop, found[0][0]
+        gate = asyncio.Semaphore(AT_ONCE)
+        try:
+            credential = shop.catalogue.credential(first.credential, customer=first.customer_id)
+        except errors.UnusableConfiguration as trouble:
+            _log.error("open sends of %s: %s", first.customer_id, trouble)
+            self._found[Found.STUCK] += len(found)
+            return
+        async with shop.adobe.open(credential) as services:
+
+            async def one(row: JobRow, attempt: Attempt) -> None:
+                async with gate:
+                    self._found[await self._one(services, row, attempt)] += 1
+
+            await asyncio.gather(*(one(row, attempt) for row, attempt in found))
+
+    async def _one(self, services: PaidServices, row: JobRow, attempt: Attempt) -> Found:
+        """Look after one send: the boundary around whatever is wrong with it."""
+        try:
+            receiver = await self.shop.offload(self._receiver, services, row, attempt)
+            step = of_step(receiver, row, attempt)
+            if step is None:
+                return Found.STUCK
+            return await Stray(receiver, row, attempt, step).look()
+        except errors.FactoryError as trouble:
+            _log.warning("send %s of job %s: %s", attempt.step, row.job_id, trouble)
+        except Exception:  # noqa: BLE001 - one send's bug must not leave the others uncollected.
+            _log.exception("send %s of job %s could not be looked after", attempt.step, row.job_id)
+        return Found.STUCK
+
+    def _receiver(self, services: PaidServices, row: JobRow, attempt: Attempt) -> Receiver:
+        shop = self.shop
+        campaign = pinned(shop.objects, row.customer_id, row.campaign_id, row.campaign_version)
+        return Receiver(
+            ledger=shop.ledger,
+            objects=shop.objects,
+            images=services.images,
+            documents=services.documents,
+            pictures=shop.pictures,
+            clock=shop.clock,
+            offload=shop.offload,
+            campaign=campaign,
+            card=money.card_for(shop.catalogue.rate_cards(), attempt.submitted_at.date()),
+        )
+
+
+def sweep(shop: Shop, *, after: datetime | None, most: int) -> Slice:
+    """Run one slice in a loop of its own."""
+    return asyncio.run(Sweep(shop).run(after=after, most=most))

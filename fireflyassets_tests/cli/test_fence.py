@@ -1,0 +1,237 @@
+"""The fence's commands over a factory floor in memory: what they print, and what they change."""
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from fireflyassets.cli.fence import FenceDesk
+from fireflyassets.core.errors import UndecidableNow, UnknownCampaign
+from fireflyassets.core.failure import Family, Fault
+from fireflyassets.core.money import Cause
+from fireflyassets.core.status import Status
+from fireflyassets.limiter.virtual_time import run
+from fireflyassets.ports.entries import AttemptState, Verdict
+from fireflyassets.ports.paid import EndedBadly, Gone, NotAccepted, OutcomeLost
+from fireflyassets_tests.floor import Behaviour, Floor, Take, floor, turns
+
+LOST = OutcomeLost(Fault(Family.FIREFLY, 504, "lost_answer"))
+
+
+def desk(here: Floor) -> FenceDesk:
+    """Return the commands over the floor's own ports."""
+    return FenceDesk(here.ledger, here.objects, here.shop.catalogue, here.clock)
+
+
+async def held(here: Floor, behaviour: Behaviour = LOST) -> str:
+    """Return a job that is held for its generate's unknown outcome."""
+    (job,) = here.order(1)
+    here.images.vendor.script.append(behaviour)
+    await here.work([job])
+    assert here.row(job).hold is not None
+    return job
+
+
+def said(capsys: pytest.CaptureFixture[str]) -> Any:  # noqa: ANN401 - any JSON.
+    """Return the JSON that was printed."""
+    return json.loads(capsys.readouterr().out)
+
+
+def test_list_shows_what_waits_for_a_word(capsys: pytest.CaptureFixture[str]) -> None:
+    """Job, step, since when, what it may have cost, and why nobody knows."""
+
+    async def scenario() -> str:
+        here = floor()
+        job = await held(here)
+        await here.clock.sleep(timedelta(seconds=1))
+        desk(here).list_unknown(as_json=True)
+        return job
+
+    job = run(scenario)
+    (row,) = said(capsys)
+    assert (row["job"], row["step"], row["send"], row["held"]) == (job, "art", "1", "yes")
+    assert Decimal(row["operations"]) > 0
+    assert "lost_answer" in row["why"]
+    assert row["settles"] == "by a person"
+
+
+def test_list_as_a_table_has_a_line_for_each(capsys: pytest.CaptureFixture[str]) -> None:
+    async def scenario() -> str:
+        here = floor()
+        job = await held(here)
+        await here.clock.sleep(timedelta(seconds=1))
+        desk(here).list_unknown(as_json=False)
+        return job
+
+    job = run(scenario)
+    head, line = capsys.readouterr().out.splitlines()
+    assert head.startswith("job")
+    assert line.startswith(job)
+
+
+def test_resubmit_sends_once_more_and_books_the_risk() -> None:
+    async def scenario() -> None:
+        here = floor()
+        job = await held(here)
+
+        desk(here).resolve(job, "art", verdict=Verdict.RESUBMIT, by="ops")
+
+        assert turns(await here.work([job])) == ["succeeded"]
+        assert here.images.vendor.sent == 2
+        history = here.ledger.history(job)
+        causes = [row.cause for row in history.operations]
+        assert causes.count(Cause.POSSIBLE_DUPLICATE) == 1
+        decision = history.attempts[0].decision
+        assert decision is not None
+        assert (decision.verdict, decision.by) == (Verdict.RESUBMIT, "ops")
+
+    run(scenario)
+
+
+def test_billed_without_an_id_goes_to_review_and_is_booked() -> None:
+    """Its result is out of reach, so a person must say how the job goes on."""
+
+    async def scenario() -> None:
+        here = floor()
+        job = await held(here)
+
+        desk(here).resolve(job, "art", verdict=Verdict.BILLED, by="ops")
+
+        row = here.row(job)
+        assert (row.status, row.hold) == (Status.REVIEW, None)
+        history = here.ledger.history(job)
+        assert [one.cause for one in history.operations] == [Cause.ACCEPTED_BUT_FAILED]
+        assert history.attempts[0].state is AttemptState.FAILED
+
+    run(scenario)
+
+
+def test_billed_with_an_id_is_collected_by_the_next_wave() -> None:
+    """The vendor denied an id that its report shows; asked again, it has the picture."""
+
+    async def scenario() -> None:
+        here = floor()
+        job = await held(here, Take(ending=Gone()))
+        vendor = here.images.vendor
+        vendor.jobs = {
+            name: (at, replace(how, ending=None)) for name, (at, how) in vendor.jobs.items()
+        }
+
+        desk(here).resolve(job, "art", verdict=Verdict.BILLED, by="ops")
+
+        assert turns(await here.work([job])) == ["succeeded"]
+        assert here.images.vendor.sent == 1
+
+    run(scenario)
+
+
+def test_billed_with_an_id_that_stays_unknown_can_be_decided_again() -> None:
+    async def scenario() -> None:
+        here = floor()
+        job = await held(here, Take(ending=Gone()))
+        desk(here).resolve(job, "art", verdict=Verdict.BILLED, by="ops")
+        assert turns(await here.work([job])) == ["held"]
+        await here.clock.sleep(timedelta(seconds=1))
+
+        desk(here).resolve(job, "art", verdict=Verdict.RESUBMIT, by="ops")
+
+        assert turns(await here.work([job])) == ["succeeded"]
+
+    run(scenario)
+
+
+def test_drop_closes_the_job() -> None:
+    async def scenario() -> None:
+        here = floor()
+        job = await held(here)
+
+        desk(here).resolve(job, "art", verdict=Verdict.DROP, by="ops")
+
+        row = here.row(job)
+        assert (row.status, row.hold) == (Status.FAILED, None)
+        assert "ops" in (row.reason or "")
+        assert row.ttl is not None
+        with pytest.raises(UndecidableNow, match="no unknown outcome"):
+            desk(here).resolve(job, "art", verdict=Verdict.DROP, by="ops")
+
+    run(scenario)
+
+
+def test_what_can_t_be_decided_is_refused() -> None:
+    """No such job, no such step, nothing unknown, or a wave at work: nothing is written."""
+
+    async def scenario() -> None:
+        here = floor()
+        (done,) = here.order(1)
+        await here.work([done])
+        (busy,) = here.order(1, prefix="busy")
+        here.begin([busy])
+
+        for job, step, why in (
+            ("nobody", "art", "no job"),
+            (done, "art", "no unknown outcome"),
+            (busy, "art", "works on"),
+        ):
+            with pytest.raises(UndecidableNow, match=why):
+                desk(here).resolve(job, step, verdict=Verdict.RESUBMIT, by="ops")
+
+    run(scenario)
+
+
+def test_report_holds_the_bill_between_its_bounds(capsys: pytest.CaptureFixture[str]) -> None:
+    """Every part of the identity has its column, and every gap is one named row."""
+
+    async def scenario() -> Decimal:
+        here = floor()
+        jobs = here.order(5)
+        here.images.vendor.script.extend(
+            [
+                Take(),
+                Take(silent=True),
+                Take(ending=EndedBadly(Fault(Family.FIREFLY, 200, "runtime_error"))),
+                NotAccepted(Fault(Family.FIREFLY, 503, "model_not_loaded"), possible_cost=True),
+            ]
+        )
+        await here.work(jobs)
+        desk(here).report(None, day=None, as_json=True)
+        card = here.shop.catalogue.rate_cards()[0]
+        images = len(here.images.vendor.billed) * card.generate[recipe_model(here)]
+        return images + len(here.documents.vendor.billed) * card.photoshop
+
+    billed = run(scenario)
+    (account,) = said(capsys)
+    assert Decimal(account["at_least"]) <= billed <= Decimal(account["at_most"])
+    parts = sorted(gap["part"] for gap in account["gaps"])
+    assert parts == ["accepted_but_failed", "possible_cost", "unknown"]
+    gaps = sum(Decimal(gap["operations"]) for gap in account["gaps"])
+    assert Decimal(account["at_least"]) + gaps == Decimal(account["at_most"])
+
+
+def recipe_model(here: Floor) -> Any:  # noqa: ANN401 - the recipe's own word.
+    """Return the model of the campaign's only generate step."""
+    (campaign,) = here.shop.catalogue.campaigns().values()
+    return campaign.config.recipe.generates()[0].model
+
+
+def test_report_as_a_table_names_the_gaps(capsys: pytest.CaptureFixture[str]) -> None:
+    async def scenario() -> str:
+        here = floor()
+        job = await held(here)
+        desk(here).report("acme/spring-launch", day=None, as_json=False)
+        return job
+
+    job = run(scenario)
+    printed = capsys.readouterr().out
+    assert "at_least" in printed
+    assert f"unknown  {job}" in printed
+
+
+def test_report_of_an_unknown_campaign_is_refused() -> None:
+    async def scenario() -> None:
+        with pytest.raises(UnknownCampaign):
+            desk(floor()).report("acme/nothing", day=None, as_json=True)
+
+    run(scenario)
