@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
-from fireflyassets.adapters import psd, yaml_file
+from fireflyassets.adapters import lock_file, psd, yaml_file
 from fireflyassets.core import preflight
 from fireflyassets.core.campaign import Campaign, CampaignConfig, load
 from fireflyassets.core.errors import Refused, UnusableConfiguration, UnusableTemplate
 from fireflyassets.core.money import RateCard
-from fireflyassets.core.template import LayerKind, check_template
+from fireflyassets.core.template import LayerKind, Template, check_template
 from fireflyassets.ports.catalogue import Credential, Quarantined
 
 FILE_NAME: Final = "campaign.yaml"
@@ -118,6 +118,7 @@ def _filed(path: Path, config: CampaignConfig, cards: tuple[RateCard, ...]) -> F
     told = [f"{fault}." for fault in preflight.faults(config, cards)]
     templates: dict[str, Path] = {}
     digests: dict[str, str] = {}
+    found: dict[str, Template] = {}
     for aspect in config.aspects if config.recipe.composes else ():
         try:
             templates[aspect] = _template_path(path, config.templates[aspect])
@@ -126,13 +127,38 @@ def _filed(path: Path, config: CampaignConfig, cards: tuple[RateCard, ...]) -> F
             told.append(f"templates.{aspect}: {error}")
             continue
         digests[aspect] = template.sha256
+        found[aspect] = template
         faults = check_template(
             template, aspect=aspect, slots=_slots(config), document=templates[aspect].name
         )
         told += [f"templates.{aspect}: {fault}" for fault in faults]
+    told += [f"{drift}." for drift in lock_file.drift(path.parent, found)]
+    told += [f"{fault}." for fault in lock_file.budget_faults(path.parent, config)]
     if told:
         raise UnusableConfiguration(" ".join(told))
-    return Filed(load(config, digests), templates)
+    styles = {
+        aspect: {layer.name: layer.style for layer in template.layers if layer.style}
+        for aspect, template in found.items()
+    }
+    return Filed(load(config, digests, styles), templates)
+
+
+def read_for_lock(folder: Path) -> tuple[CampaignConfig, dict[str, Template]]:
+    """Return a campaign's configuration and all its documents, to lock them.
+
+    Raises:
+        UnusableConfiguration: The file or a document can't be read.
+    """
+    path = folder / FILE_NAME
+    config = _config(path)
+    found: dict[str, Template] = {}
+    for aspect in config.aspects if config.recipe.composes else ():
+        try:
+            said = _template_path(path, config.templates[aspect])
+            found[aspect] = psd.read_template(_content(said))
+        except (UnusableTemplate, psd.UnreadableTemplate) as error:
+            raise UnusableConfiguration(f"templates.{aspect}: {error}") from error
+    return config, found
 
 
 def _slots(config: CampaignConfig) -> dict[str, LayerKind]:

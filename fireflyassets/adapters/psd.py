@@ -18,6 +18,7 @@ from psd_tools.api.layers import Group, Layer, PixelLayer, SmartObjectLayer, Typ
 from psd_tools.constants import TextType
 from psd_tools.psd import PSD
 
+from fireflyassets.adapters import psd_text
 from fireflyassets.core.template import Box, LayerKind, Template, TemplateLayer
 
 MAX_SIDE: Final = 32_000
@@ -65,7 +66,10 @@ def read_template(content: bytes) -> Template:
     try:
         psd = PSDImage(PSD.read(BytesIO(content)))
         layers = tuple(_layer(layer) for layer in psd.descendants())
-        return Template(psd.width, psd.height, layers, hashlib.sha256(content).hexdigest())
+        digest = hashlib.sha256(content).hexdigest()
+        # The preview is the file's last section, by which a designer's program shows it.
+        preview = hashlib.sha256(content[_preview_at(content) :]).hexdigest()
+        return Template(psd.width, psd.height, layers, digest, preview)
     except _MALFORMED as error:
         raise UnreadableTemplate(
             f"is corrupt ({type(error).__name__}): save it again from Photoshop"
@@ -85,12 +89,20 @@ def _check_whole(content: bytes) -> None:
         raise UnreadableTemplate(
             f"claims {width}x{height} px: a canvas has 1 to {MAX_SIDE:,} pixels a side"
         )
-    layers_length, row_length = _FORMATS[version]
+    _, row_length = _FORMATS[version]
+    lengths_format = f">{height * channels}{row_length}"
+    _check_preview(content, _preview_at(content), lengths_format, (width * depth + 7) // 8)
+
+
+def _preview_at(content: bytes) -> int:
+    """Return where the preview begins, behind colours, resources and layers."""
+    (version,) = struct.unpack_from(">H", content, 4)
+    layers_length, _ = _FORMATS[version]
     at = 26
     for length_format in (">I", ">I", f">{layers_length}"):
         (length,) = struct.unpack_from(length_format, content, at)
         at = min(len(content), at + struct.calcsize(length_format) + length)
-    _check_preview(content, at, f">{height * channels}{row_length}", (width * depth + 7) // 8)
+    return at
 
 
 def _check_preview(content: bytes, at: int, lengths_format: str, row_bytes: int) -> None:
@@ -120,6 +132,8 @@ def _layer(layer: Layer) -> TemplateLayer:
         kind=_kind(layer),
         box=_box(layer),
         visible=layer.is_visible(),
+        style=psd_text.style(layer) if isinstance(layer, TypeLayer) else None,
+        fonts=psd_text.fonts(layer) if isinstance(layer, TypeLayer) else (),
     )
 
 

@@ -1,11 +1,14 @@
 """``fireflyassets campaign``: look at what is configured, before anything is paid.
 
-Belongs here: checking and listing the files of a project folder. Does not: changing them.
+Belongs here: checking and listing the files of a project folder, and locking its documents.
+Does not: changing anything else.
 """
 
 import argparse
 from pathlib import Path
 
+from fireflyassets.adapters import lock_file
+from fireflyassets.adapters.campaign_files import FILE_NAME, read_for_lock
 from fireflyassets.adapters.files import FileCatalogue
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.errors import UnknownCampaign, UnusableConfiguration
@@ -13,7 +16,7 @@ from fireflyassets.settings import Settings
 
 
 def add_to(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:  # pyright: ignore[reportPrivateUsage] - the type has no public name.
-    """Add ``campaign check`` and ``campaign list``."""
+    """Add ``campaign check``, ``campaign lock`` and ``campaign list``."""
     group = subparsers.add_parser("campaign", help="check and list the campaigns of a project")
     commands = group.add_subparsers(required=True, metavar="COMMAND")
     check = commands.add_parser(
@@ -21,9 +24,14 @@ def add_to(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     )
     check.add_argument("campaign", nargs="?", help="customer/campaign; all files without it")
     check.set_defaults(run=run_check)
+    locking = commands.add_parser(
+        "lock", help="release a campaign's documents as they are; later changes are refused"
+    )
+    locking.add_argument("campaign", help="customer/campaign")
+    locking.set_defaults(run=run_lock)
     listing = commands.add_parser("list", help="list the usable campaigns")
     listing.set_defaults(run=run_list)
-    for command in (check, listing):
+    for command in (check, locking, listing):
         command.add_argument(
             "--project", type=Path, help="the project's folder (default: the setting, or this one)"
         )
@@ -45,6 +53,20 @@ def run_check(arguments: argparse.Namespace) -> int:
     for file in bad:
         print(f"quarantined  {file.path}: {file.reason}")
     return 1 if bad else 0
+
+
+def run_lock(arguments: argparse.Namespace) -> int:
+    """Write the lock of a campaign's documents, and say what changed since the last one."""
+    asked: str = arguments.campaign
+    project: Path = arguments.project or Settings().project
+    folder = project / "campaigns" / asked
+    if not (folder / FILE_NAME).is_file():
+        raise UnknownCampaign(asked)
+    config, templates = read_for_lock(folder)
+    for fact in lock_file.drift(folder, templates):
+        print(f"released  {fact.partition('; ')[0]}")
+    print(f"locked    {lock_file.write(folder, config, templates)}")
+    return 0
 
 
 def run_list(arguments: argparse.Namespace) -> int:

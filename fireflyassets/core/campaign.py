@@ -6,16 +6,19 @@ Belongs here: the shape of a campaign file and its version. Does not: reading fi
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from fireflyassets.core import ids
+from fireflyassets.core import ids, text_style
 from fireflyassets.core.recipe import Recipe, Size
+from fireflyassets.core.text_style import TextStyle
 
+Styles = Mapping[str, TextStyle]
+"""Text layer -> its style."""
 Slug = Annotated[str, StringConstraints(pattern=f"^{ids.SLUG.pattern}$")]
 Locale = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(-[A-Z][a-z]{3})?(-[A-Z]{2})?$")]
 
@@ -84,6 +87,8 @@ class Campaign:
     templates: Mapping[str, str]
     """Aspect -> sha256 of the template document."""
     version: str
+    styles: Mapping[str, Mapping[str, TextStyle]] = field(default_factory=dict[str, Styles])
+    """Aspect -> text layer -> the style that its document declares: an edit sends it whole."""
 
     @property
     def slug(self) -> str:
@@ -97,18 +102,35 @@ class Campaign:
 
     def to_json(self) -> bytes:
         """Return the campaign as it is pinned; `from_json` reads it back."""
-        said = {"config": self.config.model_dump(mode="json"), "templates": dict(self.templates)}
+        said = {
+            "config": self.config.model_dump(mode="json"),
+            "templates": dict(self.templates),
+            "styles": {
+                aspect: {layer: style.to_json() for layer, style in styles.items()}
+                for aspect, styles in self.styles.items()
+            },
+        }
         return json.dumps(said, sort_keys=True, ensure_ascii=False).encode()
 
 
 def from_json(content: bytes) -> Campaign:
     """Return a pinned campaign; its version follows from its content."""
     said = json.loads(content)
-    return load(CampaignConfig.model_validate(said["config"]), said["templates"])
+    styles = {
+        aspect: {layer: text_style.from_json(style) for layer, style in layers.items()}
+        for aspect, layers in said.get("styles", {}).items()
+    }
+    return load(CampaignConfig.model_validate(said["config"]), said["templates"], styles)
 
 
-def load(config: CampaignConfig, templates: Mapping[str, str]) -> Campaign:
+def load(
+    config: CampaignConfig,
+    templates: Mapping[str, str],
+    styles: Mapping[str, Mapping[str, TextStyle]] | None = None,
+) -> Campaign:
     """Return the campaign; its version changes when the file or a template's bytes do."""
     said = config.model_dump(mode="json")
     text = json.dumps([said, sorted(templates.items())], sort_keys=True, ensure_ascii=False)
-    return Campaign(config, dict(templates), hashlib.sha256(text.encode()).hexdigest()[:12])
+    # Styles are read from the documents, whose hashes are in.
+    version = hashlib.sha256(text.encode()).hexdigest()[:12]
+    return Campaign(config, dict(templates), version, dict(styles or {}))

@@ -4,6 +4,7 @@ Belongs here: prices, estimates and their sums, Decimal throughout. Does not: cu
 operation is Adobe's billing unit, and what one costs stands in a contract we do not invent.
 """
 
+from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from enum import StrEnum
@@ -19,12 +20,42 @@ class Cause(StrEnum):
 
     FIRST_TRY = "first-try"
     RETRY = "retry"
+    DUPLICATE = "duplicate"
+    """Paid twice for the same, as the vendor's own list proves."""
     REGENERATE = "regenerate"
+    EXTRA_VARIANT = "extra-variant"
+    """A further picture of the same call."""
+    EXTRA_ASPECT = "extra-aspect"
+    """A further file of the same composite."""
+    CANCELLED_LATE = "cancelled-late"
+    """Cancelled, and made all the same."""
     POSSIBLE_DUPLICATE = "possible-duplicate"
     POSSIBLE_COST = "possible-cost"
+    """A 5xx with the vendor's own code: not taken by its word."""
     ACCEPTED_BUT_FAILED = "accepted-but-failed"
     ORPHANED = "orphaned"
     """Paid and collected, and nobody's any more: the step had its result, or the job was closed."""
+    SAVED_BY_CACHE = "saved-by-cache"
+    """Not spent: an equal picture was there. Its operations are what it would have cost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """What one output of a call costs, and why."""
+
+    output: int
+    operations: Decimal
+    cause: Cause
+
+
+class Kind(StrEnum):
+    """A paid call of Firefly that no model prices."""
+
+    EXPAND = "expand"
+    FILL = "fill"
+    SIMILAR = "similar"
+    UPSCALE = "upscale"
+    GENERATE_V4 = "generate-v4"
 
 
 class RateCard(BaseModel):
@@ -37,12 +68,14 @@ class RateCard(BaseModel):
     source: str = Field(min_length=1)
     generate: dict[Model, Decimal]
     """Operations for each output picture."""
+    edits: dict[Kind, Decimal] = Field(default_factory=dict)
+    """Operations for each output picture of the other calls; none is made up."""
     photoshop: Decimal
     photoshop_basis: Literal["perCall", "perOutput"]
 
     @model_validator(mode="after")
     def _sane(self) -> Self:
-        for price in (*self.generate.values(), self.photoshop):
+        for price in (*self.generate.values(), *self.edits.values(), self.photoshop):
             if not price.is_finite() or price < 0:
                 raise ValueError(f"{self.id}: {price} is not a price; use a decimal of 0 or more")
         return self
@@ -54,6 +87,36 @@ class RateCard(BaseModel):
         if step.model not in self.generate:
             raise KeyError(f"Rate card {self.id} has no price for model {step.model}.")
         return self.generate[step.model]
+
+    def edit_price(self, kind: Kind) -> Decimal:
+        """Return the operations of one output of an edit.
+
+        Raises:
+            KeyError: The card has no price for it.
+        """
+        if kind not in self.edits:
+            raise KeyError(f"Rate card {self.id} has no price for {kind}.")
+        return self.edits[kind]
+
+    def composite_charges(self, files: int, cause: Cause) -> tuple[Charge, ...]:
+        """Return what a composite with so many files costs: by the call, or by each file."""
+        by_file = self.photoshop_basis == "perOutput"
+        further = self.photoshop if by_file else Decimal(0)
+        return _charges(self.photoshop, further, files, cause, Cause.EXTRA_ASPECT)
+
+
+def picture_charges(price: Decimal, pictures: int, cause: Cause) -> tuple[Charge, ...]:
+    """Return what a call with so many pictures costs: each its *price*, all but one as extra."""
+    return _charges(price, price, pictures, cause, Cause.EXTRA_VARIANT)
+
+
+def _charges(
+    first: Decimal, further: Decimal, outputs: int, cause: Cause, extra: Cause
+) -> tuple[Charge, ...]:
+    if outputs < 1:
+        raise ValueError("A call has at least one output.")
+    rest = (Charge(output, further, extra) for output in range(1, outputs))
+    return (Charge(0, first, cause), *rest)
 
 
 def card_for(cards: tuple[RateCard, ...], day: date) -> RateCard:

@@ -11,6 +11,7 @@ from difflib import get_close_matches
 from enum import StrEnum
 
 from fireflyassets.core import ids
+from fireflyassets.core.text_style import TextStyle
 
 
 class LayerKind(StrEnum):
@@ -56,6 +57,10 @@ class TemplateLayer:
     box: Box
     visible: bool = True
     """Whether the layer and all groups around it are shown."""
+    style: TextStyle | None = None
+    """How a text layer is set, by its first letters."""
+    fonts: tuple[str, ...] = ()
+    """PostScript names of all fonts that a text layer uses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +71,9 @@ class Template:
     height: int
     layers: tuple[TemplateLayer, ...]
     sha256: str
+    """Of the whole file."""
+    preview: str = ""
+    """Hash of the picture that the document itself says it gives."""
 
 
 @dataclass(frozen=True, slots=True)

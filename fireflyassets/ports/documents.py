@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from fireflyassets.core.text_style import TextStyle
 from fireflyassets.ports.paid import PaidService, Submission
 
 
@@ -21,27 +22,6 @@ class OutputFile:
     width: int
     height: int
     media_type: str = "image/jpeg"
-
-
-@dataclass(frozen=True, slots=True)
-class TextStyle:
-    """How a text layer is set, whole: what an edit leaves out goes back to the vendor's default."""
-
-    font: str
-    """PostScript name."""
-    size: Decimal
-    """Pixels."""
-    leading: Decimal | None = None
-    """Pixels between lines; None for automatic leading."""
-    tracking: Decimal = Decimal(0)
-    capitals: str = "normal_caps"
-    colour: tuple[int, int, int] | None = None
-    """Red, green, blue from 0 to 32,768."""
-    alignment: str | None = None
-    right_to_left: bool = False
-    synthetic_bold: bool = False
-    synthetic_italic: bool = False
-    underline: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
-"""Looking at pictures as a port: what bytes really are. Not here: changing them."""
+"""Looking at pictures as a port: what bytes really are. Not here: making new ones."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +20,28 @@ class Unreadable:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Normal:
+    """A picture that every vendor takes: 8 bits, RGB or grey, upright, and what was done to it."""
+
+    content: bytes = field(repr=False)
+    media_type: str
+    width: int
+    height: int
+    changes: tuple[str, ...] = ()
+    """In words for a person; empty where the bytes are as they came."""
+
+
 class PictureReader(ABC):
     """Decodes pictures; the bytes decide, never a name or a header."""
 
     @abstractmethod
     def look(self, content: bytes) -> Seen | Unreadable:
         """Decode *content* whole and say what it is."""
+
+    @abstractmethod
+    def normal(self, content: bytes) -> Normal | Unreadable:
+        """Return *content* as a reference that can be paid for, or why it can't be one."""
 
     @abstractmethod
     def thumbnail(self, content: bytes, *, width: int) -> bytes:

@@ -96,13 +96,18 @@ def _request(
     objects = tools.objects
     width, height = ids.parse_aspect(aspect)
     template = ids.template_key(tools.campaign.templates[aspect])
+    texts = {layer: job.request.text(name) for layer, name in step.text_layers().items()}
+    declared = tools.campaign.styles.get(aspect, {})
     return CompositeRequest(
         template_url=objects.read_url(template, life=URL_LIFE),
         pictures={
             layer: objects.read_url(pictures[source].picture.key, life=URL_LIFE)
             for layer, source in step.picture_layers().items()
         },
-        texts={layer: job.request.text(name) for layer, name in step.text_layers().items()},
+        texts=texts,
+        styles={
+            layer: declared[layer].of(words) for layer, words in texts.items() if layer in declared
+        },
         output_url=objects.write_url(output_key, media_type="image/jpeg", life=URL_LIFE),
         width=width,
         height=height,

@@ -2,6 +2,7 @@
 
 import hashlib
 import struct
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from fireflyassets.adapters.psd import UnreadableTemplate, read_template
 from fireflyassets.core.template import Box, LayerKind, check_template
+from fireflyassets.core.text_style import TextStyle
 
 CAMPAIGN = Path(__file__).parents[2] / "campaigns" / "acme" / "spring-launch"
 WHOLE = (CAMPAIGN / "1080x1080.psd").read_bytes()
@@ -42,6 +44,14 @@ def test_layers_are_read_with_id_kind_and_place() -> None:
     assert layers["Hero"].box == Box(0, 0, 1080, 720)
     assert (layers["Headline"].id, layers["Headline"].kind) == (14, LayerKind.TEXT)
     assert layers["Headline"].box == Box(72, 764, 1008, 972)
+    assert layers["Headline"].fonts == ("Fraunces-SemiBold",)
+    assert layers["Headline"].style == TextStyle(
+        font="Fraunces-SemiBold",
+        size=Decimal(74),
+        leading=Decimal(88),
+        colour=(2956, 8096, 6554),
+        alignment="left",
+    )
     assert layers["Brand"].kind is LayerKind.GROUP
     assert layers["Frame"].kind is LayerKind.PIXELS
     assert all(layer.visible for layer in template.layers)

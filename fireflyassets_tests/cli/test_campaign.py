@@ -1,5 +1,6 @@
 """The `campaign` commands. Here: words, exit codes, and that the groups are found."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from fireflyassets.cli import main as cli
 from fireflyassets.cli.main import main
 from fireflyassets_tests.adapters.project_folder import ProjectFolder
+from fireflyassets_tests.twin import retouch
 
 
 def test_a_sound_project_checks_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -63,6 +65,61 @@ def test_the_list_shows_usable_campaigns(
 
     assert main(["campaign", "list", "--project", str(tmp_path)]) == 0
     assert "en-GB, de-DE; 1920x1080, 1080x1920, 1080x1080" in capsys.readouterr().out
+
+
+ACME = "campaigns/acme/spring-launch"
+
+
+def test_locked_documents_may_not_drift(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """After a lock a changed document is refused with a diff, until it is released anew."""
+    project = ProjectFolder(tmp_path)
+    here = ["acme/spring-launch", "--project", str(tmp_path)]
+    assert main(["campaign", "lock", *here]) == 0
+    assert main(["campaign", "check", *here]) == 0
+    document = tmp_path / ACME / "1080x1080.psd"
+    moved = retouch.moved_slot(document.read_bytes(), "Hero", right=-40)
+    project.write(f"{ACME}/1080x1080.psd", moved)
+    capsys.readouterr()
+
+    codes = [main(["campaign", *command, *here]) for command in (["check"], ["lock"], ["check"])]
+
+    out = capsys.readouterr().out
+    assert codes == [1, 0, 0]
+    assert "1080x1080: layer 'Hero' (id 3) stood at" in out
+    assert "released  template.lock.json: 1080x1080: layer 'Hero'" in out
+
+
+def test_lock_holds_a_campaign_to_its_budget(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A designer's budget for a locale, written into the lock, binds the campaign's file."""
+    project = ProjectFolder(tmp_path)
+    here = ["acme/spring-launch", "--project", str(tmp_path)]
+    main(["campaign", "lock", *here])
+    path = tmp_path / ACME / "template.lock.json"
+    lock = json.loads(path.read_text())
+    layers = lock["documents"]["1080x1080"]["layers"]
+    (headline,) = [layer for layer in layers if layer["name"] == "Headline"]
+    headline["texts"]["de-DE"]["budget"] = 20
+    project.write(f"{ACME}/template.lock.json", json.dumps(lock))
+
+    assert main(["campaign", "check", *here]) == 1
+    assert "takes 20 letters in de-DE, and headline_limit allows 38" in capsys.readouterr().out
+    project.replace(f"{ACME}/campaign.yaml", "recipe:", "headline_limit: 20\nrecipe:")
+    assert main(["campaign", "check", *here]) == 0
+    assert main(["campaign", "lock", *here]) == 0
+    assert '"budget": 20' in path.read_text()
+
+
+def test_a_broken_lock_is_no_lock(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A lock that can't be read refuses the campaign instead of letting everything pass."""
+    project = ProjectFolder(tmp_path)
+    project.write(f"{ACME}/template.lock.json", "{}")
+    here = ["--project", str(tmp_path)]
+
+    assert main(["campaign", "check", *here]) == 1
+    assert "template.lock.json: 1 faults" in capsys.readouterr().out
+    assert main(["campaign", "lock", "acme/nothing", *here]) == 1
 
 
 def test_a_folder_that_is_no_project_is_an_error(

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from fireflyassets.core.money import RateCard, card_for, estimate
+from fireflyassets.core.money import Cause, Kind, RateCard, card_for, estimate, picture_charges
 from fireflyassets.core.recipe import ComposeStep, GenerateStep, Model, Recipe, When
 from fireflyassets_tests.front_door import card
 
@@ -67,3 +67,57 @@ def test_prices_add_up_exactly(prices: list[Decimal]) -> None:
     total = sum((one.price(LAYOUT) for one in cards), Decimal(0))
     assert total == sum(prices, Decimal(0))
     assert total == sum((one.price(LAYOUT) for one in reversed(cards)), Decimal(0))
+
+
+def test_each_picture_of_a_call_is_priced() -> None:
+    """Variants cost as the first does, and are told apart from it."""
+    charges = picture_charges(Decimal("0.5"), 3, Cause.RETRY)
+
+    assert [(one.output, one.operations, one.cause) for one in charges] == [
+        (0, Decimal("0.5"), Cause.RETRY),
+        (1, Decimal("0.5"), Cause.EXTRA_VARIANT),
+        (2, Decimal("0.5"), Cause.EXTRA_VARIANT),
+    ]
+
+
+@pytest.mark.parametrize(("basis", "total"), [("perCall", 1), ("perOutput", 3)])
+def test_a_composite_is_priced_as_its_contract_says(basis: str, total: int) -> None:
+    """One contract bills the call, another each file that it writes."""
+    charges = card(photoshop_basis=basis).composite_charges(3, Cause.FIRST_TRY)
+
+    assert sum(one.operations for one in charges) == Decimal(total)
+    assert [one.cause for one in charges] == [
+        Cause.FIRST_TRY,
+        Cause.EXTRA_ASPECT,
+        Cause.EXTRA_ASPECT,
+    ]
+
+
+def test_an_edit_without_a_price_is_an_error() -> None:
+    """A price that no contract names is not made up."""
+    priced = card(edits={"expand": "1"})
+
+    assert priced.edit_price(Kind.EXPAND) == Decimal(1)
+    with pytest.raises(KeyError, match="upscale"):
+        priced.edit_price(Kind.UPSCALE)
+    with pytest.raises(ValidationError):
+        card(edits={"fill": "-1"})
+    with pytest.raises(ValueError, match="at least one"):
+        picture_charges(Decimal(1), 0, Cause.FIRST_TRY)
+
+
+def test_every_cause_that_a_report_needs_is_there() -> None:
+    """First tries, retries, doubles, wishes and doubts each have a word of their own."""
+    assert set(Cause) == {
+        "first-try",
+        "retry",
+        "duplicate",
+        "regenerate",
+        "extra-variant",
+        "extra-aspect",
+        "cancelled-late",
+        "possible-duplicate",
+        "possible-cost",
+        "accepted-but-failed",
+        "saved-by-cache",
+    }

@@ -28,7 +28,8 @@ def test_a_send_needs_a_lease_that_outlives_it(spare: timedelta, sent: int) -> N
     """Nothing goes out unless the lease has more left than the submit's timeout and a margin."""
 
     async def scenario() -> None:
-        here = floor()
+        # A heartbeat would move the lease: here the next one comes too late.
+        here = floor(lease=timedelta(minutes=10))
         (job,) = here.order(1)
         (wave,) = here.begin([job]).waves
         engine = here.engine(wave)

@@ -1,11 +1,22 @@
 """Compose: the template's layers filled, one file for each aspect, checked before it counts."""
 
+from dataclasses import replace
+from decimal import Decimal
+
+from fireflyassets.adapters.memory.objects import MemoryObjects
+from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.failure import Family, Fault
 from fireflyassets.core.status import Status
+from fireflyassets.core.text_style import TextStyle
 from fireflyassets.limiter.virtual_time import run
-from fireflyassets.ports.paid import EndedBadly
+from fireflyassets.ports.clock import Clock
+from fireflyassets.ports.documents import CompositeRequest
+from fireflyassets.ports.paid import EndedBadly, Submission
 from fireflyassets.wave.reports import Turn
-from fireflyassets_tests.floor import ASPECTS, Take, floor
+from fireflyassets_tests.floor import ASPECTS, FakeDocuments, Take, floor, recipe
+from fireflyassets_tests.front_door import FixedCatalogue, config
+
+STYLE = TextStyle(font="Brand", size=Decimal(64))
 
 
 def test_each_aspect_is_a_step_of_its_own() -> None:
@@ -20,6 +31,41 @@ def test_each_aspect_is_a_step_of_its_own() -> None:
         assert set(made) == {f"layout.{aspect}" for aspect in ASPECTS}
         assert {f"{one.width}x{one.height}" for one in made.values()} == set(ASPECTS)
         assert here.documents.texts == [{"Headline": "Spring 0"}] * 3
+
+    run(scenario)
+
+
+class Styled(FixedCatalogue):
+    """A catalogue whose one campaign declares a style for its headline."""
+
+    def campaign(self, customer: str, campaign: str) -> Campaign:
+        found = super().campaign(customer, campaign)
+        return replace(found, styles={one: {"Headline": STYLE} for one in ASPECTS})
+
+
+class Remembering(FakeDocuments):
+    """A Photoshop that keeps what it was asked."""
+
+    def __init__(self, clock: Clock, objects: MemoryObjects) -> None:
+        super().__init__(clock, objects)
+        self.asked: list[CompositeRequest] = []
+
+    async def compose(self, request: CompositeRequest) -> Submission:
+        self.asked.append(request)
+        return await super().compose(request)
+
+
+def test_words_go_out_with_the_style_of_their_layer() -> None:
+    """What the document declares is pinned with the campaign, and each edit sends it whole."""
+
+    async def scenario() -> None:
+        templates = {aspect: f"{aspect}.psd" for aspect in ASPECTS}
+        asked = config(aspects=ASPECTS, templates=templates, recipe=recipe())
+        here = floor(catalogue=Styled(asked))
+        here.documents = documents = Remembering(here.clock, here.objects)
+        (job,) = here.order(1)
+        await here.work([job])
+        assert [request.styles for request in documents.asked] == [{"Headline": STYLE}] * 3
 
     run(scenario)
 

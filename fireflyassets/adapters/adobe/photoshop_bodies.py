@@ -10,11 +10,10 @@ from pydantic import AfterValidator, Field, model_validator
 
 from fireflyassets.adapters.adobe.bodies import Body, broken
 from fireflyassets.adapters.adobe.hosts import parse_address
+from fireflyassets.adapters.adobe.photoshop_text import Name, TextBody
 
 WIDEST: Final = 32_000
-TEXT_LONGEST: Final = 51_200
 MOST_OUTPUTS: Final = 25
-COLOUR_HIGHEST: Final = 32_768
 
 
 def _signed(url: str) -> str:
@@ -28,8 +27,6 @@ def _signed(url: str) -> str:
 
 Url = Annotated[str, AfterValidator(_signed)]
 Side = Annotated[int, Field(ge=1, le=WIDEST)]
-Colour = Annotated[int, Field(ge=0, le=COLOUR_HIGHEST)]
-Name = Annotated[str, Field(min_length=1)]
 
 
 class UrlBody(Body):
@@ -54,76 +51,6 @@ class SmartObjectBody(Body):
     """The content of a smart object, embedded."""
 
     smart_object_file: FileBody
-
-
-class ApplyBody(Body):
-    """A run of letters, both ends included."""
-
-    first: Annotated[int, Field(ge=0, serialization_alias="from")]
-    last: Annotated[int, Field(ge=0, serialization_alias="to")]
-
-
-class FontBody(Body):
-    """A font by its PostScript name."""
-
-    post_script_name: Name
-
-
-class RgbBody(Body):
-    """A colour."""
-
-    red: Colour
-    green: Colour
-    blue: Colour
-
-
-class CharacterStyleBody(Body):
-    """The whole style of letters: what is left out falls back to the service's default."""
-
-    font: FontBody
-    font_size: Annotated[float, Field(gt=0)]
-    auto_leading: bool
-    line_height: Annotated[float, Field(gt=0)] | None = None
-    letter_spacing: float
-    caps_option: Literal["normal_caps", "small_caps", "all_caps", "all_small_caps"]
-    font_color: RgbBody | None = None
-    synthetic_bold: bool
-    synthetic_italic: bool
-    underline: bool
-
-
-class CharacterRun(Body):
-    """A style for a run of letters."""
-
-    apply: ApplyBody
-    character_style: CharacterStyleBody
-
-
-class ParagraphStyleBody(Body):
-    """How a paragraph stands."""
-
-    alignment: (
-        Literal[
-            "left", "center", "right", "justify", "justify_left", "justify_right", "justify_center"
-        ]
-        | None
-    ) = None
-    writing_direction: Literal["left_to_right", "right_to_left"]
-
-
-class ParagraphRun(Body):
-    """A style for a run of paragraphs."""
-
-    apply: ApplyBody
-    paragraph_style: ParagraphStyleBody
-
-
-class TextBody(Body):
-    """Words with their styles."""
-
-    content: Annotated[str, Field(max_length=TEXT_LONGEST)]
-    character_styles: tuple[CharacterRun, ...] | None = None
-    paragraph_styles: tuple[ParagraphRun, ...] | None = None
 
 
 class LayerBody(Body):

@@ -1,10 +1,92 @@
 """Words with the whole style of their layer, as Photoshop takes them.
 
-Belongs here: one run over all letters. Does not: where styles come from (``adapters/psd.py``).
+Belongs here: the bodies of texts, and one run over all letters. Does not: where styles come from
+(``adapters/psd_text.py``), layers.
 An edit that names only the words puts kerning, leading and capitals back to defaults.
 """
 
-from fireflyassets.ports.documents import TextStyle
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
+
+from fireflyassets.adapters.adobe.bodies import Body
+from fireflyassets.core.text_style import TextStyle
+
+TEXT_LONGEST: Final = 51_200
+COLOUR_HIGHEST: Final = 32_768
+
+Colour = Annotated[int, Field(ge=0, le=COLOUR_HIGHEST)]
+Name = Annotated[str, Field(min_length=1)]
+
+
+class ApplyBody(Body):
+    """A run of letters, both ends included."""
+
+    first: Annotated[int, Field(ge=0, serialization_alias="from")]
+    last: Annotated[int, Field(ge=0, serialization_alias="to")]
+
+
+class FontBody(Body):
+    """A font by its PostScript name."""
+
+    post_script_name: Name
+
+
+class RgbBody(Body):
+    """A colour."""
+
+    red: Colour
+    green: Colour
+    blue: Colour
+
+
+class CharacterStyleBody(Body):
+    """The whole style of letters: what is left out falls back to the service's default."""
+
+    font: FontBody
+    font_size: Annotated[float, Field(gt=0)]
+    auto_leading: bool
+    line_height: Annotated[float, Field(gt=0)] | None = None
+    letter_spacing: float
+    caps_option: Literal["normal_caps", "small_caps", "all_caps", "all_small_caps"]
+    font_color: RgbBody | None = None
+    synthetic_bold: bool
+    synthetic_italic: bool
+    underline: bool
+
+
+class CharacterRun(Body):
+    """A style for a run of letters."""
+
+    apply: ApplyBody
+    character_style: CharacterStyleBody
+
+
+class ParagraphStyleBody(Body):
+    """How a paragraph stands."""
+
+    alignment: (
+        Literal[
+            "left", "center", "right", "justify", "justify_left", "justify_right", "justify_center"
+        ]
+        | None
+    ) = None
+    writing_direction: Literal["left_to_right", "right_to_left"]
+
+
+class ParagraphRun(Body):
+    """A style for a run of paragraphs."""
+
+    apply: ApplyBody
+    paragraph_style: ParagraphStyleBody
+
+
+class TextBody(Body):
+    """Words with their styles."""
+
+    content: Annotated[str, Field(max_length=TEXT_LONGEST)]
+    character_styles: tuple[CharacterRun, ...] | None = None
+    paragraph_styles: tuple[ParagraphRun, ...] | None = None
 
 
 def text_fields(words: str, style: TextStyle | None) -> dict[str, object]:

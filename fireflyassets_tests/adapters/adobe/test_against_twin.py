@@ -17,6 +17,7 @@ from PIL import Image
 
 from fireflyassets.adapters.adobe.factory import AdobeClients
 from fireflyassets.adapters.clock import SystemClock
+from fireflyassets.adapters.psd import read_template
 from fireflyassets.core.failure import FailureClass, classify
 from fireflyassets.core.recipe import Model
 from fireflyassets.ports.custom_models import NotReady
@@ -153,12 +154,17 @@ def test_template_is_filled_and_written_to_our_url(configured: Settings) -> None
             written.append(request.partition(b"\r\n\r\n")[2])
         connection.answer("200 OK", files.get(target.decode().partition("?")[0], b""))
 
+    layers = read_template(TEMPLATE.read_bytes()).layers
+    declared = next(layer.style for layer in layers if layer.name == "Headline")
+    assert declared is not None
+
     async def compose(clients: AdobeClients, base: str) -> Poll:
         request = replace(
             bench.COMPOSITE,
             template_url=f"{base}/tpl.psd?X-Amz-Signature=a%2Fb",
             pictures={"Hero": f"{base}/hero.png?X-Amz-Signature=a%2Fb"},
             texts={"Headline": "Fizz, in bloom"},
+            styles={"Headline": declared},
             output_url=f"{base}/out.jpg?X-Amz-Signature=c%2Fd",
             width=1080,
             height=1080,

@@ -9,7 +9,8 @@ import pytest
 from fireflyassets.adapters.adobe.bodies import made
 from fireflyassets.adapters.adobe.photoshop_bodies import LayerBody
 from fireflyassets.core.failure import FailureClass, classify
-from fireflyassets.ports.documents import CompositeRequest, OutputFile, TextStyle
+from fireflyassets.core.text_style import TextStyle
+from fireflyassets.ports.documents import CompositeRequest, OutputFile
 from fireflyassets.ports.paid import Accepted, Done, Gone, NotAccepted, Output
 from fireflyassets_tests.adapters.adobe import bench
 from fireflyassets_tests.adapters.adobe.bench import COMPOSITE, ScriptedAdobe, answering, error
