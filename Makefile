@@ -8,7 +8,7 @@ STAMP := .venv/.synced
 DEBIAN_PACKAGES := redis-server
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test test-full check format bench-demo debian-packages
+.PHONY: help demo up test test-full check format bench-demo bench-fence bench-polling debian-packages
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' \
@@ -45,6 +45,14 @@ format: $(STAMP) ## Format the code and mend what can be mended by itself.
 
 bench-demo: $(STAMP) ## Run the demo afresh and write its figures to out/bench/demo.json.
 	@$(BIN)/python benchmarks/demo.py
+
+bench-fence: $(STAMP) ## Kill workers 200 times, compare the vendor's list with the tables, plant two faults.
+	@$(BIN)/python benchmarks/fence.py
+	@$(BIN)/python benchmarks/fence.py --mutant lease
+	@$(BIN)/python benchmarks/fence.py --mutant resubmit
+
+bench-polling: $(STAMP) ## Measure polls, lag and memory with 1,000 jobs in flight; write out/bench/polling.json.
+	@$(BIN)/python benchmarks/polling.py
 
 debian-packages:
 	@missing=$$(for name in $(DEBIAN_PACKAGES); do \
