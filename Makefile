@@ -8,11 +8,11 @@ STAMP := .venv/.synced
 DEBIAN_PACKAGES := redis-server
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test test-full check openapi-check format bench-limiter bench-demo debian-packages
+.PHONY: help demo up test test-full check openapi-check format bench-demo bench-fence bench-limiter bench-polling debian-packages
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' \
-		| while IFS='|' read -r name text; do printf '%-12s %s\n' "$$name" "$$text"; done
+		| while IFS='|' read -r name text; do printf '%-14s %s\n' "$$name" "$$text"; done
 
 $(STAMP): uv.lock pyproject.toml .ci/bootstrap
 	@.ci/bootstrap
@@ -51,6 +51,14 @@ bench-limiter: $(STAMP) debian-packages ## Measure the limiter and its rivals; f
 
 bench-demo: $(STAMP) ## Run the demo afresh and write its figures to out/bench/demo.json.
 	@$(BIN)/python benchmarks/demo.py
+
+bench-fence: $(STAMP) ## Kill workers 200 times, compare the vendor's list with the tables, plant two faults.
+	@$(BIN)/python benchmarks/fence.py
+	@$(BIN)/python benchmarks/fence.py --mutant lease
+	@$(BIN)/python benchmarks/fence.py --mutant resubmit
+
+bench-polling: $(STAMP) ## Measure polls, lag and memory with 1,000 jobs in flight; write out/bench/polling.json.
+	@$(BIN)/python benchmarks/polling.py
 
 debian-packages:
 	@missing=$$(for name in $(DEBIAN_PACKAGES); do \

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 FIGURES = REPOSITORY / "out" / "bench" / "fence.json"
 LEAST_KILLS, LEAST_JOBS, LEAST_IN_WINDOW = 200, 300, 20
 ROUND_SECONDS, REST_SECONDS, LOOK_SECONDS = 90.0, 720.0, 3.0
+BARE_REST_SECONDS = 90.0
 RESTING = timedelta(minutes=20)
 MUTANTS = {
     # The vendor's id is written only as long as the lease covers another submit.
@@ -116,7 +117,9 @@ def _mutant(name: str) -> int:
             raise SystemExit(f"The mutant {name} does not fit {file} any more.")
         (package / file).write_text(text.replace(old, new), encoding="utf-8")
         verdict = _bench(Plan(TENANTS[:4], 40, 24, 0), {"PYTHONPATH": root})
-    broken = _broken(verdict)
+    # Jobs that a mutant leaves unfinished do not tell it; what is paid and not named does.
+    found = ("silent_double_payments", "unexplained_billed")
+    broken = [sentence for sentence in _broken(verdict) if sentence.endswith(found)]
     _tell(verdict, broken)
     print(f"Mutant {name}: {'found' if broken else 'NOT FOUND'}.")
     return 0 if broken else 1
@@ -161,7 +164,9 @@ def _hunt_bare(place: Place, plan: Plan) -> None:
     for hunter in hunters:
         hunter.start()
     for hunter in hunters:
-        hunter.join()
+        while hunter.is_alive():
+            hunter.join(30)
+            print(f"          {len(place.ground.kills)} killed so far", flush=True)
         if hunter.failure is not None:
             raise hunter.failure
 
@@ -193,7 +198,7 @@ def _rest_bare(place: Place, plan: Plan) -> None:
         for tenant in plan.tenants:
             nest = nests.enter_context(Nest(place.ground, tenant, lease_only=False))
             nest.start()
-        until = time.monotonic() + REST_SECONDS
+        until = time.monotonic() + BARE_REST_SECONDS
         while time.monotonic() < until and not _rests(place.ground.books):
             _pause(LOOK_SECONDS)
 

@@ -15,7 +15,7 @@ REPOSITORY = Path(__file__).parents[1]
 SIDE = "1080x1080"
 PICTURE = "1024x1024"
 ART, LAYOUT = "art", f"layout.{SIDE}"
-PER_MINUTE = 150
+PER_MINUTE = 200
 WAVE_JOBS = 12
 LEASE, SUBMIT_TIMEOUT = "PT10S", "PT3S"
 
@@ -135,7 +135,8 @@ def end_tokens(twin: str) -> None:
     httpx.delete(f"{twin}/_twin/tokens", trust_env=False).raise_for_status()
 
 
-def calls(twin: str) -> list[dict[str, object]]:
-    """Return the twin's list of calls on paid endpoints."""
-    answer = httpx.get(f"{twin}/_twin/calls", trust_env=False, timeout=30.0)
+def calls(twin: str, *, after: str = "") -> list[dict[str, object]]:
+    """Return the twin's list of calls on paid endpoints, behind the call *after*."""
+    params = {"after": after} if after else {}
+    answer = httpx.get(f"{twin}/_twin/calls", params=params, trust_env=False, timeout=30.0)
     return answer.raise_for_status().json()["calls"]

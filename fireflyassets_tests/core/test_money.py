@@ -119,5 +119,6 @@ def test_every_cause_that_a_report_needs_is_there() -> None:
         "possible-duplicate",
         "possible-cost",
         "accepted-but-failed",
+        "orphaned",
         "saved-by-cache",
     }
