@@ -31,13 +31,14 @@ test-full: $(STAMP) debian-packages ## Run the tests of `make test`, and those t
 	$(BIN)/pytest -q -m "not stack and not full"
 	$(BIN)/pytest -q -m "stack or full"
 
-check: $(STAMP) ## Lint, format, types, import contracts, spelling, lock.
+check: $(STAMP) ## Lint, format, types, import contracts, spelling, lock, and the fast tests.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports --no-logo --no-cache
 	git ls-files -z --cached --others --exclude-standard | xargs -0 $(BIN)/codespell
 	$$(command -v uv || echo .local/uv/bin/uv) lock --check --offline --quiet
+	$(BIN)/pytest -q -m "not stack and not full"
 
 format: $(STAMP) ## Format the code and mend what can be mended by itself.
 	$(BIN)/ruff format .
