@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from typing import Final, TypeVar
 
 from fireflyassets.core import errors
@@ -54,7 +55,7 @@ class JobRun:
             if step.when is not None and not step.when.holds(locale=self.job.request.locale):
                 continue
             if isinstance(step, GenerateStep):
-                if made := await self._one(step, generate(self.tools, self.job, step)):
+                if made := await self._one(step, partial(generate, self.tools, self.job, step)):
                     pictures[step.name] = made
             else:
                 renditions = await self._fan_out(step, pictures)
@@ -68,9 +69,9 @@ class JobRun:
         self._check_cost()
         return await self._deliver(pictures, renditions)
 
-    async def _one(self, step: Step, work: Awaitable[T]) -> T | None:
+    async def _one(self, step: Step, work: Callable[[], Awaitable[T]]) -> T | None:
         try:
-            return await work
+            return await work()
         except errors.JobFailed:
             if step.on_failure is OnFailure.SKIP:
                 return None
@@ -84,7 +85,7 @@ class JobRun:
             return {}
         aspects = self.job.request.aspects
         made = await all_ended(
-            self._one(step, compose(self.tools, self.job, step, aspect, pictures))
+            self._one(step, partial(compose, self.tools, self.job, step, aspect, pictures))
             for aspect in aspects
         )
         return {aspect: one for aspect, one in zip(aspects, made, strict=True) if one}
