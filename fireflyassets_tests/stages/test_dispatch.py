@@ -226,6 +226,31 @@ def test_a_wave_that_died_while_forming_lets_go() -> None:
     run(scenario)
 
 
+def test_a_dispatcher_that_was_taken_for_dead_lets_go() -> None:
+    """A sweep ended the wave between the claims and the list: what was claimed is due again."""
+
+    async def scenario() -> None:
+        here = floor()
+        jobs = here.order(2)
+        (batch,) = batches(here)
+        now = here.clock.now()
+
+        def claiming(job_id: str) -> Claim | None:
+            claim = here.ledger.claim(job_id, "acme", "w-1", now=now)
+            if job_id == jobs[-1]:
+                here.ledger.end("w-1")
+            return claim
+
+        wave = form(here.ledger, batch, wave_id="w-1", now=now, claiming=claiming)
+
+        assert wave is None
+        assert {here.row(job).status for job in jobs} == {Status.QUEUED}
+        (batch,) = batches(here)
+        assert {row.job_id for row in batch.rows} == set(jobs)
+
+    run(scenario)
+
+
 def test_a_taken_over_job_has_a_new_epoch() -> None:
     """The epoch is what keeps the dead from speaking."""
 
