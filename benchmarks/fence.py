@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 FIGURES = REPOSITORY / "out" / "bench" / "fence.json"
 LEAST_KILLS, LEAST_JOBS, LEAST_IN_WINDOW = 200, 300, 20
-ROUND_SECONDS, REST_SECONDS, LOOK_SECONDS = 90.0, 720.0, 3.0
+ROUND_SECONDS, REST_SECONDS, LOOK_SECONDS = 180.0, 720.0, 3.0
 BARE_REST_SECONDS = 90.0
 RESTING = timedelta(minutes=20)
 MUTANTS = {
@@ -92,7 +92,7 @@ def main() -> int:
     parser.add_argument("--mutant", choices=sorted(MUTANTS))
     parser.add_argument("--bare-kills", type=int, default=172)
     parser.add_argument("--daemon-kills", type=int, default=32)
-    parser.add_argument("--jobs", type=int, default=130, help="of each of the tenants")
+    parser.add_argument("--jobs", type=int, default=190, help="of each of the tenants")
     parser.add_argument("--evidence", type=Path, help="file to keep both books in")
     said = parser.parse_args()
     if said.mutant:
@@ -176,13 +176,14 @@ def _hunt_runs(place: Place, plan: Plan) -> None:
     ground, killed = place.ground, 0
     while killed < plan.daemon_kills:
         until = time.monotonic() + ROUND_SECONDS
-        while at_work(ground) < min(2, plan.daemon_kills - killed):
+        while not at_work(ground):
             if time.monotonic() > until:
                 print("No run came to work in time: the jobs are used up.", flush=True)
                 return
             _pause(0.3)
         _pause(len(ground.kills) % 5 * 0.4)
         killed += kill_runs(ground, tenants, place.state)
+        print(f"          {killed} runs killed so far", flush=True)
 
 
 def _rest(place: Place) -> None:

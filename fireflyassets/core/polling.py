@@ -8,12 +8,14 @@ first question comes when an answer has become likely; later ones at shares of w
 import math
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from statistics import NormalDist
 from typing import Final
 
 _FIRST_GUESS: Final = math.log(4.0)
 _FIRST_SPREAD: Final = 0.4
 _WEIGHT: Final = 0.01
-_NARROW: Final = (0.32, 0.71, 1.07, 1.44, 1.87, 2.3)
+_EARLY: Final = 6
+_NARROW: Final = (0.32, 0.71, 1.1, 1.48, 1.85, 2.2)
 _WIDE: Final = (-0.5, 0.0, 0.42, 0.8, 1.2, 1.65, 2.2)
 """When to ask, in normal deviates of the log latency: searched for the least delay at under 1.9
 questions a job where latencies spread little, and under 3 where they spread much."""
@@ -21,8 +23,13 @@ _SPREADS_MUCH: Final = 0.35
 _BLIND_FIRST: Final = timedelta(seconds=1)
 """The first question of a step that nothing is known of yet."""
 _MOST_GROWTH: Final = 20
+_SURPRISE: Final = 1e-6
+_NORMAL: Final = NormalDist()
 _FLOOR: Final = timedelta(milliseconds=50)
 _CEILING: Final = timedelta(seconds=10)
+"""Between questions of a job that is late, or of a step that nothing is known of."""
+_LONGEST: Final = timedelta(seconds=60)
+"""Before a question that was learned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +40,35 @@ class Latency:
     spread: float = _FIRST_SPREAD
     count: int = 0
 
-    def learn(self, seen: timedelta) -> "Latency":
-        """Return the estimate after a job that took *seen*, early ones weighing more."""
-        value = math.log(max(seen.total_seconds(), 0.01))
-        weight = max(_WEIGHT, 1 / (self.count + 1))
+    def learn(self, seen: timedelta, *, after: timedelta = timedelta(0)) -> "Latency":
+        """Return the estimate after a job that ended between *after* and *seen*.
+
+        Nobody sees when a job ends, only at which question it had: taking that for its end would
+        make each estimate later than the last. So it counts as what is to be expected of the
+        present estimate between the two, early jobs weighing more than late ones.
+        """
+        value, doubt = self._expected(after, seen)
+        weight = max(_WEIGHT, _EARLY / (self.count + _EARLY))
         miss = value - self.mean
         mean = self.mean + weight * miss
-        spread = math.sqrt((1 - weight) * (self.spread**2 + weight * miss**2))
-        return replace(self, mean=mean, spread=max(spread, 0.02), count=self.count + 1)
+        variance = (1 - weight) * (self.spread**2 + weight * miss**2) + weight * doubt
+        spread = max(math.sqrt(variance), 0.02)
+        return replace(self, mean=mean, spread=spread, count=self.count + 1)
+
+    def _expected(self, after: timedelta, seen: timedelta) -> tuple[float, float]:
+        """Return mean and variance of the log latency, known to lie between two times."""
+        high = math.log(max(seen.total_seconds(), 0.01))
+        low = math.log(max(after.total_seconds(), 0.001))
+        if low >= high:
+            return high, 0.0
+        alpha, beta = (low - self.mean) / self.spread, (high - self.mean) / self.spread
+        inside = _NORMAL.cdf(beta) - _NORMAL.cdf(alpha)
+        if inside < _SURPRISE:  # Far from all that was known: the nearer bound is the likelier.
+            return (low if alpha > 0 else high), 0.0
+        at_alpha, at_beta = _NORMAL.pdf(alpha), _NORMAL.pdf(beta)
+        shift = (at_alpha - at_beta) / inside
+        narrowed = 1 + (alpha * at_alpha - beta * at_beta) / inside - shift**2
+        return self.mean + self.spread * shift, self.spread**2 * max(narrowed, 0.0)
 
     def quantile(self, z: float) -> timedelta:
         """Return the time by which the share that *z* stands for (normal deviate) is done."""
@@ -54,8 +82,9 @@ def wait_before_poll(latency: Latency, *, elapsed: timedelta, polls: int) -> tim
     median = latency.quantile(0.0)
     asked_at = _WIDE if latency.spread > _SPREADS_MUCH else _NARROW
     if polls < len(asked_at):
-        wait = latency.quantile(asked_at[polls]) - elapsed
+        # What is likely to take a minute is not asked for every ten seconds.
+        wait, most = latency.quantile(asked_at[polls]) - elapsed, _LONGEST
     else:
         late = min(polls - len(asked_at), _MOST_GROWTH)
-        wait = median * 0.15 * 1.5**late
-    return min(max(wait, median * 0.03, _FLOOR), _CEILING)
+        wait, most = median * 0.15 * 1.5**late, _CEILING
+    return min(max(wait, median * 0.03, _FLOOR), most)

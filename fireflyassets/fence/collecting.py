@@ -22,6 +22,17 @@ POLL_BACKOFF: Final = timedelta(seconds=2)
 
 
 @dataclass(slots=True)
+class _Asking:
+    """The questions about one job so far."""
+
+    resumed: bool
+    """Sent by an earlier claim: it is asked for at once, and teaches nothing."""
+    polls: int = 0
+    working_at: timedelta = timedelta(0)
+    """After how long the last answer said that the job goes on."""
+
+
+@dataclass(slots=True)
 class Collector:
     """Polls accepted jobs to their end. Used by one event loop."""
 
@@ -38,18 +49,20 @@ class Collector:
             StepRefused: It ended for good, or passed its deadline with the id kept.
             Stopped: The wave ends first.
         """
-        resumed = attempt.epoch != call.claim.epoch
+        asking = _Asking(resumed=attempt.epoch != call.claim.epoch)
         fault = Fault(call.service.family, None, "timeout")
-        polls = 0
         while True:
-            await self._wait(call, attempt, polls=polls, resumed=resumed)
+            await self._wait(call, attempt, asking)
+            asked_at = self.clock.now() - attempt.submitted_at
             answer = await call.service.poll(attempt.status_url or "")
-            polls += 1
+            asking.polls += 1
             if isinstance(answer, PollFailed):
                 fault = answer.fault
                 await self.clock.sleep(answer.retry_after or POLL_BACKOFF)
-            elif not isinstance(answer, Working):
-                return await self._ended(call, attempt, answer, polls=polls, resumed=resumed)
+            elif isinstance(answer, Working):
+                asking.working_at = asked_at
+            else:
+                return await self._ended(call, attempt, answer, asking)
             if lease.closing:
                 raise errors.Stopped(f"Step {call.step}: the wave stops.", until=self.clock.now())
             if self.clock.now() > attempt.submitted_at + call.timeout:
@@ -70,23 +83,23 @@ class Collector:
         await self.offload(self.ledger.book, [booked])
         call.spent.append(booked)
 
-    async def _wait(self, call: PaidCall, attempt: Attempt, *, polls: int, resumed: bool) -> None:
-        if resumed and polls == 0:
+    async def _wait(self, call: PaidCall, attempt: Attempt, asking: _Asking) -> None:
+        if asking.resumed and asking.polls == 0:
             return
         latency = self.latencies.get(call.learns, Latency())
         elapsed = self.clock.now() - attempt.submitted_at
-        await self.clock.sleep(wait_before_poll(latency, elapsed=elapsed, polls=polls))
+        await self.clock.sleep(wait_before_poll(latency, elapsed=elapsed, polls=asking.polls))
 
     async def _ended(
-        self, call: PaidCall, attempt: Attempt, answer: Poll, *, polls: int, resumed: bool
+        self, call: PaidCall, attempt: Attempt, answer: Poll, asking: _Asking
     ) -> Arrived | Attempt:
         match answer:
             case Done(outputs):
                 took = self.clock.now() - attempt.submitted_at
-                if not resumed:
+                if not asking.resumed:
                     known = self.latencies.get(call.learns, Latency())
-                    self.latencies[call.learns] = known.learn(took)
-                return Arrived(attempt, outputs, took, polls)
+                    self.latencies[call.learns] = known.learn(took, after=asking.working_at)
+                return Arrived(attempt, outputs, took, asking.polls)
             case EndedBadly(fault):
                 return await self._ended_badly(call, attempt, fault)
             case Gone():

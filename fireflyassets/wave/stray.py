@@ -6,6 +6,7 @@ Belongs here: bind, orphan, failure or loss of a single send. Does not: finding 
 
 import logging
 from dataclasses import dataclass, replace
+from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
@@ -64,6 +65,13 @@ def of_step(tools: Receiver, row: JobRow, attempt: Attempt) -> Step | None:
     return None
 
 
+def can_be_asked(attempt: Attempt, *, now: datetime) -> bool:
+    """Say whether the vendor, or our own key by now, can tell how a send stands."""
+    if not attempt.is_unknown:
+        return True
+    return attempt.output_key is not None and now >= attempt.submitted_at + SETTLED_AFTER
+
+
 @dataclass(frozen=True, slots=True)
 class Stray:
     """An open send of a job that no wave works on."""
@@ -96,11 +104,8 @@ class Stray:
 
         A wave that takes the job meanwhile comes to the same end: both look at one key.
         """
-        tools, attempt = self.tools, self.attempt
-        told = tools.clock.now() >= attempt.submitted_at + SETTLED_AFTER
-        if attempt.output_key is None or not told:
-            return Found.UNKNOWN
-        if await tools.offload(tools.objects.exists, attempt.output_key):
+        tools, key = self.tools, self.attempt.output_key
+        if await tools.offload(tools.objects.exists, key or ""):
             return await self._received((Output(),))
         await self._book(Cause.POSSIBLE_COST)
         await self._close(AttemptState.FAILED, "nothing was written")

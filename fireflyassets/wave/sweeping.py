@@ -21,7 +21,7 @@ from fireflyassets.ports.workshop import PaidServices
 from fireflyassets.stages.bench import Receiver
 from fireflyassets.stages.pinning import pinned
 from fireflyassets.wave.assembly import Shop
-from fireflyassets.wave.stray import Found, Stray, of_step
+from fireflyassets.wave.stray import Found, Stray, can_be_asked, of_step
 
 _log: Final = logging.getLogger("fireflyassets.sweep")
 YOUNG: Final = timedelta(minutes=2)
@@ -58,7 +58,9 @@ class Sweep:
         attempts = await shop.offload(
             shop.ledger.open_attempts, before=now - YOUNG, after=after, most=most
         )
-        groups = self._by_credential(await self._unowned(attempts))
+        askable = [one for one in attempts if can_be_asked(one, now=now)]
+        self._found[Found.UNKNOWN] += len(attempts) - len(askable)
+        groups = self._by_credential(await self._unowned(askable))
         try:
             async with asyncio.timeout(LONGEST.total_seconds()):
                 for strays in groups:
@@ -66,7 +68,7 @@ class Sweep:
         except TimeoutError:
             _log.warning("the sweep's slice is not done after %s; the next one goes on", LONGEST)
         full = len(attempts) == most
-        return Slice(self._found, attempts[-1].submitted_at if full else None)
+        return Slice(+self._found, attempts[-1].submitted_at if full else None)
 
     async def _unowned(self, attempts: Sequence[Attempt]) -> list[tuple[JobRow, Attempt]]:
         rows: dict[str, JobRow | None] = {}
