@@ -16,6 +16,7 @@ from fireflyassets.core.money import Cause
 from fireflyassets.fence.call import Arrived, Lease, PaidCall, Tickets
 from fireflyassets.fence.collecting import Collector
 from fireflyassets.fence.standing import (
+    TELLS_UNTIL,
     MaySend,
     MustCollect,
     MustSettle,
@@ -283,6 +284,9 @@ class Fence:
             )
         if await self.offload(self.objects.exists, attempt.output_key or ""):
             return Arrived(attempt, (Output(),), at - attempt.submitted_at, 0)
+        if attempt.vendor_id is not None or self.clock.now() > attempt.submitted_at + TELLS_UNTIL:
+            # It was taken for certain, or its file may have expired: absence is no proof.
+            raise errors.OutcomeUnknown(call.step, f"send {attempt.n} left no file that would tell")
         await self.collector.book(call, attempt, Cause.POSSIBLE_COST)
         fault = Fault(call.service.family, None, "nothing_written")
         return await self.collector.close(attempt, AttemptState.FAILED, fault)

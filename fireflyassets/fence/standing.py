@@ -15,6 +15,9 @@ from fireflyassets.ports.entries import Attempt, AttemptState
 SETTLED_AFTER: Final = timedelta(minutes=75)
 """Photoshop ends a job for good an hour after its last sign of life; then our own key tells."""
 
+TELLS_UNTIL: Final = timedelta(hours=20)
+"""Temporary keys expire after a day: from then on an absent file proves nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class MaySend:

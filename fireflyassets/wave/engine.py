@@ -144,7 +144,18 @@ class WaveEngine:
             move = await self._move(row, claim)
             return await self._close(row, claim, move)
         except errors.OwnershipLost as lost:
+            return await self._let_go(row, claim, lost)
+
+    async def _let_go(self, row: JobRow, claim: Claim, lost: errors.OwnershipLost) -> Ended:
+        """Give the job back if its row still names this wave: nobody else would look for it."""
+        tools = self.tools
+        now = tools.clock.now()
+        release = Release(str(lost), not_before=now)
+        try:
+            await tools.offload(tools.ledger.release, claim, release, now=now)
+        except errors.OwnershipLost:
             return Ended(row.job_id, Turn.LOST, row.status, str(lost))
+        return Ended(row.job_id, Turn.PARKED, row.status, str(lost))
 
     async def _move(self, row: JobRow, claim: Claim) -> Ending | Release:
         """Run the job and return how its turn ends: the one boundary around everything it does."""
@@ -204,9 +215,14 @@ class WaveEngine:
         while True:
             await tools.clock.sleep(self.rules.lease / 4)
             until = tools.clock.now() + self.rules.lease
-            if not await tools.offload(
-                tools.ledger.heartbeat, self.wave.wave_id, self.run_id, lease_until=until
-            ):
+            try:
+                ours = await tools.offload(
+                    tools.ledger.heartbeat, self.wave.wave_id, self.run_id, lease_until=until
+                )
+            except Exception:  # noqa: BLE001 - whatever it is, the lease lasts for three more beats.
+                _log.exception("wave %s: a heartbeat failed", self.wave.wave_id)
+                continue
+            if not ours:
                 self.lease.until = tools.clock.now()
                 return
             self.lease.until = until

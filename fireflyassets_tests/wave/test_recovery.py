@@ -1,10 +1,13 @@
 """What a wave makes of refusals, lost answers, bad ends, kills and stops, in virtual time."""
 
 import asyncio
-from datetime import timedelta
+from dataclasses import replace
+from datetime import datetime, timedelta
 
 import pytest
 
+from fireflyassets.adapters.memory.ledger import MemoryLedger
+from fireflyassets.adapters.memory.objects import MemoryObjects
 from fireflyassets.core.failure import Family, Fault
 from fireflyassets.core.money import Cause
 from fireflyassets.core.status import Status
@@ -286,3 +289,80 @@ def test_a_token_outage_costs_no_try() -> None:
         assert ended[job].turn is Turn.SUCCEEDED
 
     run(scenario)
+
+
+def test_an_absent_file_proves_nothing_after_a_day() -> None:
+    """The temporary key expires: a written and billed composite is held, not sent again."""
+
+    async def scenario() -> None:
+        here = floor()
+        (job,) = here.order(1)
+        here.documents.vendor.script.append(Take(silent=True))
+        await here.work([job])
+        expire_temporary(here.objects)
+        await here.clock.sleep(timedelta(hours=25))
+
+        ended = await here.work([job])
+
+        assert ended[job].turn is Turn.HELD
+        assert here.documents.vendor.sent == 3
+
+    run(scenario)
+
+
+def test_a_known_vendor_job_is_never_sent_again() -> None:
+    """Its record is purged and its file is gone: it was taken all the same, so a person decides."""
+
+    async def scenario() -> None:
+        here = floor()
+        (job,) = here.order(1)
+        here.documents.vendor.script.append(Take(ending=Gone(), writes=False))
+        await here.work([job])
+        await here.clock.sleep(timedelta(minutes=76))
+
+        ended = await here.work([job])
+
+        assert ended[job].turn is Turn.HELD
+        assert here.documents.vendor.sent == 3
+
+    run(scenario)
+
+
+def test_a_heartbeat_that_fails_once_strands_nobody() -> None:
+    """One refused write of the lease is no loss of it: every job still ends."""
+
+    async def scenario() -> None:
+        here = floor()
+        jobs = here.order(40)
+        flaky = FlakyLedger(here.ledger)
+        here.shop = replace(here.shop, ledger=flaky)  # pyright: ignore[reportArgumentType]
+
+        await here.work(jobs)
+
+        assert flaky.failed == 1
+        assert {here.row(job).status for job in jobs} == {Status.SUCCEEDED}
+
+    run(scenario)
+
+
+class FlakyLedger:
+    """A ledger whose first heartbeat meets a throttled table; everything else passes through."""
+
+    def __init__(self, ledger: MemoryLedger) -> None:
+        self._ledger = ledger
+        self.failed = 0
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._ledger, name)
+
+    def heartbeat(self, wave_id: str, run_id: str, *, lease_until: datetime) -> bool:
+        if not self.failed:
+            self.failed += 1
+            raise ConnectionError("throttled")
+        return self._ledger.heartbeat(wave_id, run_id, lease_until=lease_until)
+
+
+def expire_temporary(objects: MemoryObjects) -> None:
+    """Let the one-day rule take what services wrote."""
+    for key in [key for key in objects._objects if key.startswith("_tmp/")]:
+        del objects._objects[key]
