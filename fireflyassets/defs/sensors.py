@@ -21,6 +21,7 @@ from fireflyassets.stages.dispatch import (
     form,
     give_back_stranded,
     next_batches,
+    set_aside,
     shrink,
     sweep,
     wave_size,
@@ -142,6 +143,10 @@ class Dispatcher:
 
     def _launch(self, wave: Wave, now: datetime) -> dg.RunRequest | None:
         """Put exactly the wave's keys last, as one slice, and ask for a run on that slice."""
+        if f"{wave.customer}/{wave.campaign}" not in self.shop.catalogue.campaigns():
+            # A request for assets that are not in the location fails the tick for everybody.
+            set_aside(self.shop.ledger, wave, "its campaign is not loaded", now=now)
+            return None
         keys = self._keys(wave)
         try:
             if set(keys) != set(wave.jobs):

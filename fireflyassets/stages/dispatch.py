@@ -106,6 +106,17 @@ def shrink(ledger: JobLedger, wave: Wave, kept: Sequence[str], *, now: datetime)
     _give_back(ledger, wave, set(wave.jobs) - set(kept), "its partition was not added", now=now)
 
 
+def set_aside(ledger: JobLedger, wave: Wave, reason: str, *, now: datetime) -> None:
+    """Give back a wave that can't be launched now; its jobs are due again after a while.
+
+    Late enough that they do not stand before the tenant's other jobs at every tick.
+    """
+    until = now + STALE_AFTER
+    _give_back(ledger, wave, wave.jobs, reason, now=now, not_before=until)
+    ledger.end(wave.wave_id)
+    _log.warning("wave %s: set aside until %s: %s", wave.wave_id, until, reason)
+
+
 @dataclass(frozen=True, slots=True)
 class Swept:
     """What a sweep found: waves taken back, and formed ones that need another launch."""
@@ -178,10 +189,11 @@ def _give_back(
     reason: str,
     *,
     now: datetime,
+    not_before: datetime | None = None,
     crashed: bool = False,
 ) -> int:
     count = 0
-    release = Release(f"Given back: {reason}.", not_before=now, crashed=crashed)
+    release = Release(f"Given back: {reason}.", not_before=not_before or now, crashed=crashed)
     for row in ledger.jobs(wave.customer, job_ids).values():
         if row.wave != wave.wave_id or row.status is not Status.RUNNING:
             continue

@@ -1,0 +1,70 @@
+"""The dispatch sensor through Dagster's own tick: one tenant's trouble is nobody else's."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import dagster as dg
+
+from fireflyassets.adapters.clock import SystemClock
+from fireflyassets.core.brief import Row
+from fireflyassets.core.campaign import CampaignConfig
+from fireflyassets.core.request import RawRequest
+from fireflyassets.core.status import Status
+from fireflyassets.definitions import build_definitions
+from fireflyassets.defs import names
+from fireflyassets.defs.resources import WAVE_PORTS
+from fireflyassets_tests.defs.location import fast
+from fireflyassets_tests.floor import ASPECTS, Floor, floor, recipe
+from fireflyassets_tests.front_door import FixedCatalogue, config
+
+
+def campaign(customer: str, name: str) -> CampaignConfig:
+    """Return a small campaign."""
+    templates = {aspect: f"{aspect}.psd" for aspect in ASPECTS}
+    return config(
+        customer=customer, campaign=name, aspects=ASPECTS, templates=templates, recipe=recipe()
+    )
+
+
+def order(here: Floor, customer: str, name: str, *, prefix: str) -> str:
+    """Record one job and return its id."""
+    request = RawRequest(f"{prefix}-1", "a bottle", "en-GB", "Spring", ASPECTS)
+    (answer,) = here.intake.accept([Row(None, request)], customer=customer, campaign=name)
+    return answer.row.job_id  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def tick(here: Floor, instance: dg.DagsterInstance) -> list[tuple[str, str]]:
+    """Let Dagster evaluate the sensor over what is loaded; return whose runs were asked for."""
+    ports: dict[str, object] = {name: getattr(here.shop, name) for name in WAVE_PORTS}
+    both = ports | {"job_queue": here.intake.queue}
+    defs = build_definitions(here.shop.catalogue.campaigns(), both)
+    context = dg.build_sensor_context(instance=instance, definitions=defs, resources=ports)
+    sensor = defs.get_repository_def().get_sensor_def("dispatch")
+    asked = sensor.evaluate_tick(context).run_requests or []
+    return [(one.tags[names.CUSTOMER_TAG], one.tags[names.CAMPAIGN_TAG]) for one in asked]
+
+
+def test_a_campaign_that_left_stops_nobody_else() -> None:
+    """Its queued jobs wait; other campaigns and tenants are dispatched, now and ten minutes on."""
+    spring, autumn, bolt = (
+        campaign("acme", "spring-launch"),
+        campaign("acme", "autumn"),
+        campaign("bolt", "spring-launch"),
+    )
+    here = floor(clock=SystemClock(), catalogue=FixedCatalogue(spring, autumn, bolt))
+    orphan = order(here, "acme", "autumn", prefix="autumn")
+    order(here, "acme", "spring-launch", prefix="spring")
+    order(here, "bolt", "spring-launch", prefix="bolt")
+    here.shop = replace(here.shop, limits=fast, catalogue=FixedCatalogue(spring, bolt))
+
+    with dg.DagsterInstance.ephemeral() as instance:
+        asked = [*tick(here, instance), *tick(here, instance)]
+        third = tick(here, instance)
+
+    assert sorted(asked) == [("acme", "spring-launch"), ("bolt", "spring-launch")]
+    assert third == []
+    row = here.row(orphan)
+    assert (row.status, row.wave) == (Status.QUEUED, None)
+    assert row.not_before is not None
+    assert row.not_before > row.created_at + timedelta(minutes=5)
+    assert "campaign is not loaded" in (row.reason or "")
