@@ -125,6 +125,11 @@ async def looked_at(
     return seen, hashlib.sha256(content).hexdigest()
 
 
+_AGREED_RISKS: Final = frozenset(
+    {Cause.POSSIBLE_DUPLICATE, Cause.POSSIBLE_COST, Cause.ACCEPTED_BUT_FAILED}
+)
+
+
 def cost(spent: Iterable[Operation]) -> Decimal:
     """Return what operations come to; a row that is named twice counts once."""
     rows = {(row.vendor_id, row.output): row.operations for row in spent}
@@ -132,5 +137,9 @@ def cost(spent: Iterable[Operation]) -> Decimal:
 
 
 def limited_cost(spent: Iterable[Operation]) -> Decimal:
-    """Return the operations that the cost check counts: a risk agreed to is not an overrun."""
-    return cost(row for row in spent if row.cause is not Cause.POSSIBLE_DUPLICATE)
+    """Return the operations that the cost check counts: a risk agreed to is not an overrun.
+
+    The tries of a step are such a risk. What they cost is booked in full; to end a paid job for
+    it would only have the customer pay for all of it again.
+    """
+    return cost(row for row in spent if row.cause not in _AGREED_RISKS)

@@ -1,5 +1,7 @@
 """The wave engine in virtual time: what a run does with its jobs, and what it leaves behind."""
 
+from dataclasses import replace
+
 from fireflyassets.core.failure import Family, Fault
 from fireflyassets.core.recipe import ComposeStep, Recipe
 from fireflyassets.core.status import Status
@@ -190,5 +192,26 @@ def test_a_job_whose_manifest_was_swapped_is_not_run() -> None:
 
         assert ended[job].turn is Turn.FAILED
         assert here.images.vendor.sent == 0
+
+    run(scenario)
+
+
+def test_a_job_that_outgrows_its_estimate_is_not_delivered() -> None:
+    """What its results themselves cost must fit the estimate and the tolerance."""
+
+    async def scenario() -> None:
+        here = floor()
+        (job,) = here.order(1)
+        row = here.row(job)
+        here.ledger._rows[job] = replace(row, cost_estimate=row.cost_estimate / 2)
+
+        ended = await here.work([job])
+
+        check = next(
+            one for one in here.reports if isinstance(one, Checked) and one.check is Check.COST
+        )
+        assert not check.passed
+        assert ended[job].turn is Turn.FAILED
+        assert here.row(job).outputs == ()
 
     run(scenario)
