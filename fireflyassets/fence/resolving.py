@@ -1,7 +1,7 @@
 """A person's word on a send whose outcome nobody knows.
 
-Belongs here: which sends wait for it, and what each verdict does to the send and its job. Does
-not: asking the vendor; printing.
+Belongs here: which sends wait for it, and what each verdict does to the send and its job.
+Does not: asking the vendor; printing.
 """
 
 from collections.abc import Callable
