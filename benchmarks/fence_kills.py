@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Self
 
 import psutil
-from fence_judge import Books, Kill, kind
+from fence_judge import Books, Kill, Row, kind
 from fence_project import Tenant, calls, end_tokens
 
 WORKER = Path(__file__).with_name("fence_worker.py")
@@ -47,8 +47,8 @@ class Ground:
             return len(self.kills) >= self.wanted
 
 
-def see(ground: Ground, tenant: Tenant, run_id: str, *, by_daemon: bool) -> list[Kill]:
-    """Return what is to be seen of a process that was killed just now: one for each of its waves.
+def see(ground: Ground, tenant: Tenant, run_id: str, *, by_daemon: bool) -> Kill:
+    """Return what is to be seen of a process that was killed just now.
 
     The vendor's list is asked first: what it accepts later, it accepted after the kill.
     """
@@ -58,17 +58,17 @@ def see(ground: Ground, tenant: Tenant, run_id: str, *, by_daemon: bool) -> list
         for call in calls(ground.twin)
         if call["organisation"] in {None, tenant.organisation}
     }
-    found: list[Kill] = []
+    jobs: list[tuple[Row, list[Row]]] = []
     for wave in ground.books.all("waves"):
         if wave.get("runId") != run_id or wave["state"] == "ended":
             continue
         rows = [ground.books.job(job, tenant.name) for job in wave["jobs"]]
-        mine = [row for row in rows if row.get("wave") == wave["waveId"]]
-        jobs = [
-            (row, ground.books.work(row["jobId"])) for row in mine if row["status"] == "running"
+        jobs += [
+            (row, ground.books.work(row["jobId"]))
+            for row in rows
+            if row.get("wave") == wave["waveId"] and row["status"] == "running"
         ]
-        found.append(Kill(at, run_id, tenant.name, by_daemon, tenant.steps, jobs, arrived))
-    return found
+    return Kill(at, run_id, tenant.name, by_daemon, tenant.steps, jobs, arrived)
 
 
 class Hunter(threading.Thread):
@@ -107,7 +107,7 @@ class Hunter(threading.Thread):
         nest.kill()
         seen = see(self.ground, self.tenant, run_id, by_daemon=False)
         with self.ground.lock:
-            self.ground.kills += seen[:1]
+            self.ground.kills.append(seen)
 
     def _wait_for_a_call(self) -> None:
         """Return once the worker's first submit has arrived at the vendor, or a while has passed.
@@ -203,7 +203,7 @@ def kill_runs(ground: Ground, tenants: Mapping[str, Tenant], state: Path) -> int
     for wave in fresh:
         seen = see(ground, tenants[wave["customer"]], wave["runId"], by_daemon=True)
         with ground.lock:
-            ground.kills += seen[:1]
+            ground.kills.append(seen)
     return len(fresh)
 
 

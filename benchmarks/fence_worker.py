@@ -128,6 +128,8 @@ class Worker:
 
     def is_alive(self, wave: Wave) -> bool | None:
         """Say whether the wave's process runs, as the instance does of its runs."""
+        if wave.customer != self.lane.customer:
+            return True  # Another worker's to look after.
         if self.lease_only or wave.run_id is None or not wave.run_id.startswith("bare:"):
             return None
         _, pid, started = wave.run_id.split(":")

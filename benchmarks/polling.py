@@ -43,9 +43,9 @@ from fireflyassets.settings import Settings
 from fireflyassets.wave.assembly import in_thread
 
 FIGURES = Path(__file__).parents[1] / "out" / "bench" / "polling.json"
-MEDIAN = 8.0
-TAUGHT = 80
-MEASURED = 600
+MEDIAN = 15.0
+TAUGHT = 300
+MEASURED = 900
 CROWD, SPARE = 1000, 150
 """Jobs in flight at once; some are done before the last is sent."""
 LIMITS = {
@@ -100,12 +100,12 @@ class Bench:
 
     async def run(self, part: Part, *, jobs: int, per_second: float) -> None:
         """Teach the collector, then submit *jobs* at a steady pace and collect them all."""
-        await asyncio.gather(*(self.one(part, counts=False) for _ in range(TAUGHT)))
-        tasks: list[asyncio.Task[None]] = []
-        for _ in range(jobs):
-            tasks.append(asyncio.create_task(self.one(part, counts=True)))
-            await asyncio.sleep(1 / per_second)
-        await asyncio.gather(*tasks)
+        for counts, count in ((False, TAUGHT), (True, jobs)):
+            tasks: list[asyncio.Task[None]] = []
+            for _ in range(count):
+                tasks.append(asyncio.create_task(self.one(part, counts=counts)))
+                await asyncio.sleep(1 / per_second)
+            await asyncio.gather(*tasks)
 
     def _call(self, n: int, part: Part) -> PaidCall:
         async def never(_: str | None) -> Submission:

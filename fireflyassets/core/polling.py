@@ -13,9 +13,13 @@ from typing import Final
 
 _FIRST_GUESS: Final = math.log(4.0)
 _FIRST_SPREAD: Final = 0.4
-_WEIGHT: Final = 0.01
-_EARLY: Final = 6
-_NARROW: Final = (0.32, 0.71, 1.1, 1.48, 1.85, 2.2)
+_WINDOW: Final = 300
+"""Jobs that an estimate rests on: enough for a steady one, few enough to follow a change."""
+_EAGER: Final = 20
+_EACH: Final = 10
+_SWEEPS: Final = 6
+"""The first jobs are learned from one by one, later ones in tens."""
+_NARROW: Final = (0.31, 0.69, 1.07, 1.45, 1.83, 2.2)
 _WIDE: Final = (-0.5, 0.0, 0.42, 0.8, 1.2, 1.65, 2.2)
 """When to ask, in normal deviates of the log latency: searched for the least delay at under 1.9
 questions a job where latencies spread little, and under 3 where they spread much."""
@@ -39,28 +43,37 @@ class Latency:
     mean: float = _FIRST_GUESS
     spread: float = _FIRST_SPREAD
     count: int = 0
+    recent: tuple[tuple[float, float], ...] = ()
+    """Of the last jobs, between which two times each ended; in log seconds."""
 
     def learn(self, seen: timedelta, *, after: timedelta = timedelta(0)) -> "Latency":
         """Return the estimate after a job that ended between *after* and *seen*.
 
         Nobody sees when a job ends, only at which question it had: taking that for its end would
-        make each estimate later than the last. So it counts as what is to be expected of the
-        present estimate between the two, early jobs weighing more than late ones.
+        make each estimate later than the last. So the likeliest mean and spread are sought for
+        the intervals of the last jobs.
         """
-        value, doubt = self._expected(after, seen)
-        weight = max(_WEIGHT, _EARLY / (self.count + _EARLY))
-        miss = value - self.mean
-        mean = self.mean + weight * miss
-        variance = (1 - weight) * (self.spread**2 + weight * miss**2) + weight * doubt
-        spread = max(math.sqrt(variance), 0.02)
-        return replace(self, mean=mean, spread=spread, count=self.count + 1)
-
-    def _expected(self, after: timedelta, seen: timedelta) -> tuple[float, float]:
-        """Return mean and variance of the log latency, known to lie between two times."""
         high = math.log(max(seen.total_seconds(), 0.01))
-        low = math.log(max(after.total_seconds(), 0.001))
-        if low >= high:
-            return high, 0.0
+        low = min(math.log(max(after.total_seconds(), 0.001)), high)
+        recent = (*self.recent[-_WINDOW + 1 :], (low, high))
+        fresh = replace(self, count=self.count + 1, recent=recent)
+        if self.count > _EAGER and self.count % _EACH:
+            return fresh
+        for _ in range(_SWEEPS):
+            fresh = fresh.fitted()
+        return fresh
+
+    def fitted(self) -> "Latency":
+        """Return the estimate after one sweep of expectation and maximisation over *recent*."""
+        expected = [self._expected(low, high) for low, high in self.recent]
+        mean = sum(value for value, _ in expected) / len(expected)
+        doubts = sum((value - mean) ** 2 + doubt for value, doubt in expected)
+        # As if two more jobs had shown the spread that is usual: one alone shows none.
+        variance = (doubts + 2 * _FIRST_SPREAD**2) / (len(expected) + 2)
+        return replace(self, mean=mean, spread=max(math.sqrt(variance), 0.02))
+
+    def _expected(self, low: float, high: float) -> tuple[float, float]:
+        """Return mean and variance of a log latency that is known to lie between two."""
         alpha, beta = (low - self.mean) / self.spread, (high - self.mean) / self.spread
         inside = _NORMAL.cdf(beta) - _NORMAL.cdf(alpha)
         if inside < _SURPRISE:  # Far from all that was known: the nearer bound is the likelier.

@@ -8,7 +8,7 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from fireflyassets.adapters.aws.queue import QueueUrls, dead_letter_name
-from fireflyassets.adapters.aws.tables import EXPIRY, Tables, requests, specs
+from fireflyassets.adapters.aws.tables import EXPIRY, Table, Tables, requests, specs
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -43,7 +43,7 @@ LIFECYCLE: Final[list["LifecycleRuleTypeDef"]] = [
 
 
 def provision_tables(client: "DynamoDBClient", tables: Tables) -> None:
-    """Create the tables that are not there and wait until all can be used."""
+    """Create the tables and indexes that are not there and wait until all can be used."""
     wanted = requests(tables)
     for request in wanted:
         try:
@@ -55,8 +55,22 @@ def provision_tables(client: "DynamoDBClient", tables: Tables) -> None:
             TableName=request["TableName"], WaiterConfig={"Delay": 1, "MaxAttempts": 120}
         )
     for table in specs(tables):
+        _add_indexes(client, table)
         if table.expires:
             _expire(client, table.name)
+
+
+def _add_indexes(client: "DynamoDBClient", table: Table) -> None:
+    """Give a table of an earlier version the indexes it lacks; one at a time, as AWS asks."""
+    there = client.describe_table(TableName=table.name)["Table"]
+    known = {index.get("IndexName") for index in there.get("GlobalSecondaryIndexes", [])}
+    for index in table.indexes:
+        if index.name not in known:
+            client.update_table(
+                TableName=table.name,
+                AttributeDefinitions=table.request().get("AttributeDefinitions", []),
+                GlobalSecondaryIndexUpdates=[{"Create": index.creation()}],
+            )
 
 
 def _expire(client: "DynamoDBClient", table: str) -> None:

@@ -12,6 +12,7 @@ from fireflyassets.limiter.dynamodb import table_spec
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.literals import ProjectionTypeType
     from mypy_boto3_dynamodb.type_defs import (
+        CreateGlobalSecondaryIndexActionTypeDef,
         CreateTableInputTypeDef,
         GlobalSecondaryIndexTypeDef,
         KeySchemaElementTypeDef,
@@ -29,6 +30,14 @@ class Index:
     hash_key: str
     range_key: str
     projection: "ProjectionTypeType" = "ALL"
+
+    def creation(self) -> "CreateGlobalSecondaryIndexActionTypeDef":
+        """Return what adds the index to a table that is there."""
+        return {
+            "IndexName": self.name,
+            "KeySchema": _key_schema(self.hash_key, self.range_key),
+            "Projection": {"ProjectionType": self.projection},
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fireflyassets.adapters.aws import codec
-from fireflyassets.adapters.aws.provision import provision, provision_bucket
+from fireflyassets.adapters.aws.provision import provision, provision_bucket, provision_tables
 from fireflyassets.adapters.aws.queue import find_queues
+from fireflyassets.adapters.aws.tables import Tables, requests
 from fireflyassets.core.job import Hold
 from fireflyassets.core.status import KEPT, Status
 from fireflyassets.ports.entries import Release
@@ -77,6 +78,22 @@ def test_table_has_its_keys_and_indexes(
         for index in table.get("GlobalSecondaryIndexes", [])
     } == indexes
     assert table["BillingModeSummary"]["BillingMode"] == "PAY_PER_REQUEST"
+
+
+def test_table_of_an_earlier_version_gets_its_new_index(dynamodb: "DynamoDBClient") -> None:
+    """What was kept before an index was thought of is found in it afterwards."""
+    tables = Tables(unique("older"))
+    (work,) = [one for one in requests(tables) if one["TableName"] == tables.work]
+    key = ("jobId", "sk")
+    older = {name: value for name, value in work.items() if name != "GlobalSecondaryIndexes"}
+    older["AttributeDefinitions"] = [{"AttributeName": one, "AttributeType": "S"} for one in key]
+    dynamodb.create_table(**older)  # pyright: ignore[reportArgumentType] - a request as data.
+
+    provision_tables(dynamodb, tables)
+    provision_tables(dynamodb, tables)
+
+    table = dynamodb.describe_table(TableName=tables.work)["Table"]
+    assert [one.get("IndexName") for one in table.get("GlobalSecondaryIndexes", [])] == ["open"]
 
 
 @pytest.mark.parametrize(
