@@ -26,6 +26,7 @@ def build_definitions(
             sensors.job_queue_sensor,
             sensors.dispatch_sensor,
             sensors.open_calls_sensor,
+            sensors.queue_lines_sensor,
         ],
         resources=ports,
         executor=dg.in_process_executor,

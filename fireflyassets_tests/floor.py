@@ -79,9 +79,9 @@ from fireflyassets.settings import Settings
 from fireflyassets.stages.intake import Intake
 from fireflyassets.stages.pinning import pinned
 from fireflyassets.wave.assembly import Shop, assemble, register
-from fireflyassets.wave.beginning import Begun, begin_by_hand
+from fireflyassets.wave.beginning import asked_for, begin_by_hand
 from fireflyassets.wave.engine import WaveEngine
-from fireflyassets.wave.reports import Ended, Report
+from fireflyassets.wave.reports import Ended, Report, Skipped
 from fireflyassets_tests.front_door import CAMPAIGN, CUSTOMER, FixedCatalogue, config
 
 P = ParamSpec("P")
@@ -333,6 +333,15 @@ def limits(_organisation: str, family: Family) -> Limits:
     return Limits(per_minute=per_minute, source="a test", as_of=date(2026, 1, 1), per_day=9000)
 
 
+@dataclass(frozen=True)
+class Begun:
+    """The waves that a person's run has started, and the jobs it leaves alone."""
+
+    waves: tuple[Wave, ...]
+    done: tuple[JobRow, ...]
+    skipped: tuple[Skipped, ...]
+
+
 @dataclass
 class Floor:
     """Everything a wave touches, to look into."""
@@ -366,18 +375,21 @@ class Floor:
         self.intake = replace(self.intake, objects=objects)
 
     def begin(self, job_ids: Sequence[str], *, customer: str = CUSTOMER) -> Begun:
-        """Form and start waves of the jobs."""
+        """Form and start all waves of the jobs at once."""
         self._runs += 1
-        now = self.clock.now()
-        return begin_by_hand(
-            self.ledger,
-            customer,
-            job_ids,
-            f"run-{self._runs}",
-            settings=self.shop.settings,
-            now=now,
-            new_id=self.shop.new_wave_id,
-        )
+        asked = asked_for(self.ledger, customer, job_ids)
+        waves = [
+            begin_by_hand(
+                self.ledger,
+                batch,
+                f"run-{self._runs}",
+                settings=self.shop.settings,
+                now=self.clock.now(),
+                wave_id=self.shop.new_wave_id(),
+            )
+            for batch in asked.batches
+        ]
+        return Begun(tuple(wave for wave in waves if wave), asked.done, asked.skipped)
 
     def engine(self, wave: Wave) -> WaveEngine:
         """Put a started wave's engine together."""
