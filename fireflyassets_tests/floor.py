@@ -146,10 +146,13 @@ class Vendor:
     sent: int = 0
     polls: int = 0
     jobs: dict[str, tuple[datetime, Take]] = field(default_factory=dict)
+    watch: Callable[[], object] = lambda: None
+    """Called at each submit, before it is answered."""
 
     def submit(self, deliver: Callable[[], None]) -> Submission:
         """Answer the next submit as the script says; without a script all is well."""
         self.sent += 1
+        self.watch()
         behaviour = self.script.popleft() if self.script else Take()
         if not isinstance(behaviour, Take):
             return behaviour
