@@ -30,11 +30,11 @@ _CARRIED: Final = [
 def state(instance: dg.DagsterInstance, wave: Wave, *, now: datetime) -> RunState:
     """Return how the newest run of a wave stands; a mute one is reported as failed on the way."""
     records = _records(instance, wave)
-    if wave.state is not WaveState.RUNNING:
-        for record in records:
-            if _is_mute(record, now):
-                why = f"It has not begun wave {wave.wave_id} for {MUTE_FOR}."
-                fail(instance, record.dagster_run.run_id, why)
+    begun = wave.state is WaveState.RUNNING
+    if mute := [one for one in records if not begun and _is_mute(one, now)]:
+        for record in mute:
+            why = f"It has not begun wave {wave.wave_id} for {MUTE_FOR}."
+            fail(instance, record.dagster_run.run_id, why)
         records = _records(instance, wave)
     if any(not record.dagster_run.is_finished for record in records):
         return RunState.ALIVE

@@ -4,8 +4,9 @@ In: the ledger's lines, the campaigns as loaded. Out: jobs in the line of their 
 credential, or a reason for which they wait. Spends: nothing.
 
 A campaign may come to name another credential, or leave, while jobs of it wait. A job is bound to
-a credential of its own customer, not to the name that it was recorded under. Only a vendor's job
-that is still open keeps it there: another client may not be able to ask for that.
+a credential of its own customer, not to the name that it was recorded under. Only a paid call that
+is still open keeps it there, until the sweep has collected that: another client may not be able to
+ask for it.
 """
 
 import logging
@@ -16,9 +17,9 @@ from enum import StrEnum
 from typing import Final
 
 from fireflyassets.core import errors
-from fireflyassets.core.job import Hold, JobRow
+from fireflyassets.core.job import JobRow
 from fireflyassets.ports.catalogue import Catalogue
-from fireflyassets.ports.entries import Claim, Release, Wave
+from fireflyassets.ports.entries import Claim, History, Release, Wave
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.stages.dispatch import STALE_AFTER
 from fireflyassets.stages.forming import Lane, form, next_batches
@@ -31,7 +32,6 @@ class Moved(StrEnum):
 
     REBOUND = "rebound"
     PARKED = "parked"
-    HELD = "held"
 
 
 def lanes_of(catalogue: Catalogue) -> set[Lane]:
@@ -94,11 +94,19 @@ def _release(
         why = f"Its campaign {row.campaign_id!r} is not loaded: {fault}."
         return Moved.PARKED, Release(why, not_before=now + STALE_AFTER)
     credential = campaign.config.credential
-    if any(one.is_open for one in ledger.history(row.job_id).attempts):
+    if _is_owed_an_answer(ledger.history(row.job_id)):
         why = (
             f"A paid call of it is open under credential {row.credential!r}, which its campaign "
-            f"does not name any more (now {credential!r})."
+            f"does not name any more (now {credential!r}). It is collected first; keep the old "
+            f"credential's file until then."
         )
-        return Moved.HELD, Release(why, hold=Hold(why, now, "factory"))
+        return Moved.PARKED, Release(why, not_before=now + STALE_AFTER)
     why = f"Its campaign's credential is now {credential!r}; it was {row.credential!r}."
     return Moved.REBOUND, Release(why, not_before=now, credential=credential)
+
+
+def _is_owed_an_answer(history: History) -> bool:
+    bound = {(one.step, one.generation, one.n) for one in history.steps.values()}
+    return any(
+        one.is_open and (one.step, one.generation, one.n) not in bound for one in history.attempts
+    )

@@ -9,6 +9,7 @@ from fireflyassets.limiter.virtual_time import run
 from fireflyassets.stages.dispatch import STALE_AFTER, take_over
 from fireflyassets.stages.forming import Lane
 from fireflyassets.stages.rebinding import Moved, lanes_of, rebind
+from fireflyassets.wave.sweeping import Sweep
 from fireflyassets_tests.floor import ASPECTS, Floor, Take, floor, recipe, turns
 from fireflyassets_tests.front_door import FixedCatalogue, config
 
@@ -70,26 +71,31 @@ def test_served_lines_are_left_alone() -> None:
     run(scenario)
 
 
-def test_an_open_call_keeps_its_job_where_it_can_be_asked_for() -> None:
-    """Another client might not find what the old one was accepted for: held, with the reason."""
+def test_an_open_call_is_collected_before_its_job_moves() -> None:
+    """Another client might not find what the old one was accepted for; what is bound is ours."""
 
     async def scenario() -> None:
         here = floor(catalogue=naming("old"))
         (job,) = here.order(1)
-        here.images.vendor.script.append(Take(seconds=3600))
+        here.documents.vendor.script.extend([Take(seconds=40)] * 3)
         (wave,) = here.begin([job]).waves
         dying = asyncio.ensure_future(here.engine(wave).run())
-        await here.clock.sleep(timedelta(seconds=10))
+        await here.clock.sleep(timedelta(seconds=15))
         dying.cancel()
         await asyncio.gather(dying, return_exceptions=True)
         take_over(here.ledger, wave, now=here.clock.now())
 
-        assert rebound(here, naming("new")) == {Moved.HELD: 1}
-
+        assert rebound(here, naming("new")) == {Moved.PARKED: 1}
         row = here.row(job)
         assert (row.status, row.credential) == (Status.QUEUED, "old")
-        assert row.hold is not None
-        assert "open under credential 'old'" in row.hold.reason
+        assert "open under credential 'old'" in (row.reason or "")
+        await here.clock.sleep(STALE_AFTER)
+        assert (await Sweep(here.shop).run(after=None, most=10)).found == {"bound": 3}
+        assert rebound(here, naming("new")) == {Moved.REBOUND: 1}
+
+        assert turns(await here.work([job])) == ["succeeded"]
+        assert here.row(job).credential == "new"
+        assert (here.images.vendor.sent, here.documents.vendor.sent) == (1, 3)
 
     run(scenario)
 
