@@ -28,13 +28,15 @@ _CARRIED: Final = [
 
 
 def state(instance: dg.DagsterInstance, wave: Wave, *, now: datetime) -> RunState:
-    """Return how the newest run of a wave stands; a mute one is reported as failed on the way."""
+    """Return how the newest run of a wave stands.
+
+    A run that is not there any more is closed on the way: before its wave is taken back, since
+    nobody looks at it afterwards.
+    """
     records = _records(instance, wave)
-    begun = wave.state is WaveState.RUNNING
-    if mute := [one for one in records if not begun and _is_mute(one, now)]:
-        for record in mute:
-            why = f"It has not begun wave {wave.wave_id} for {MUTE_FOR}."
-            fail(instance, record.dagster_run.run_id, why)
+    if gone := [one.dagster_run for one in records if _is_gone(one, wave, now)]:
+        for run in gone:
+            _close(instance, run, f"Its process has left wave {wave.wave_id} alone.")
         records = _records(instance, wave)
     if any(not record.dagster_run.is_finished for record in records):
         return RunState.ALIVE
@@ -44,22 +46,20 @@ def state(instance: dg.DagsterInstance, wave: Wave, *, now: datetime) -> RunStat
     return RunState.CANCELLED if cancelled else RunState.DIED
 
 
-def fail(instance: dg.DagsterInstance, run_id: str | None, why: str) -> None:
-    """Report a run as failed, unless it has ended or is none of this instance's."""
-    run = instance.get_run_by_id(run_id) if run_id else None
-    if run is not None and not run.is_finished:
-        instance.report_run_failed(run, why)
-
-
 def end_abandoned(instance: dg.DagsterInstance) -> int:
     """End every run that a process should carry; return how many. Call while there is none."""
     abandoned = instance.get_runs(dg.RunsFilter(statuses=_CARRIED))
     for run in abandoned:
-        if run.status is dg.DagsterRunStatus.CANCELING:
-            instance.report_run_canceled(run)
-        else:
-            instance.report_run_failed(run, "The stack that carried it was killed.")
+        _close(instance, run, "The stack that carried it was killed.")
     return len(abandoned)
+
+
+def _close(instance: dg.DagsterInstance, run: dg.DagsterRun, why: str) -> None:
+    """End a run that no process will end: as a person wished, or as failed."""
+    if run.status is dg.DagsterRunStatus.CANCELING:
+        instance.report_run_canceled(run)
+    else:
+        instance.report_run_failed(run, why)
 
 
 def _records(instance: dg.DagsterInstance, wave: Wave) -> Sequence[dg.RunRecord]:
@@ -69,7 +69,12 @@ def _records(instance: dg.DagsterInstance, wave: Wave) -> Sequence[dg.RunRecord]
     return instance.get_run_records(by_id or by_tag)
 
 
-def _is_mute(record: dg.RunRecord, now: datetime) -> bool:
+def _is_gone(record: dg.RunRecord, wave: Wave, now: datetime) -> bool:
+    """Say whether a run that has not ended has let its lease run out, or never took it."""
+    if record.dagster_run.is_finished:
+        return False
+    if wave.state is WaveState.RUNNING:
+        return wave.lease_until is None or wave.lease_until < now
     if record.dagster_run.status is not dg.DagsterRunStatus.STARTED or record.start_time is None:
         return False
     return now - datetime.fromtimestamp(record.start_time, UTC) > MUTE_FOR

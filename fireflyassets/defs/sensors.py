@@ -123,8 +123,6 @@ class Dispatcher:
         shop = self.shop
         look = partial(runs.state, self.instance, now=now)
         swept = sweep(shop.ledger, now=now, look=look)
-        for wave in swept.taken_back:
-            runs.fail(self.instance, wave.run_id, f"Its wave {wave.wave_id} was taken back.")
         requests: list[dg.RunRequest | None] = []
         for wave in swept.to_launch:
             with self._keys_of(wave.customer, wave.campaign, now) as ours:

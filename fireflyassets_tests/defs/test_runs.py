@@ -14,6 +14,7 @@ from fireflyassets.core.status import Status
 from fireflyassets.defs import names, runs
 from fireflyassets.ports.catalogue import Catalogue, Credential, Quarantined
 from fireflyassets.ports.entries import WaveState
+from fireflyassets.stages.dispatch import RunState
 from fireflyassets_tests.defs.location import CUSTOMER, Location, location
 from fireflyassets_tests.floor import ASPECTS, floor, recipe
 from fireflyassets_tests.front_door import FixedCatalogue, config
@@ -118,6 +119,29 @@ def test_a_run_whose_wave_is_taken_over_gives_its_place_back(there: Location) ->
     assert there.here.row(job).crashes == 1
 
 
+@pytest.mark.parametrize(
+    ("status", "end", "state"),
+    [
+        (dg.DagsterRunStatus.STARTED, "FAILURE", RunState.DIED),
+        (dg.DagsterRunStatus.CANCELING, "CANCELED", RunState.CANCELLED),
+    ],
+)
+def test_a_dead_run_is_closed_before_its_wave_is(
+    there: Location, status: dg.DagsterRunStatus, end: str, state: RunState
+) -> None:
+    """A dispatcher that dies in between leaves an open wave, and no run that nobody looks at."""
+    there.here.order(1)
+    (request,) = there.dispatch()
+    run = launched(there, request, status)
+    wave_id = request.tags[names.WAVE_TAG]
+    now = there.here.clock.now()
+    wave = there.here.ledger.start(wave_id, run.run_id, lease_until=now)
+    assert wave is not None
+
+    assert runs.state(there.instance, wave, now=now + timedelta(seconds=1)) is state
+    assert status_of(there, run).value == end
+
+
 def test_a_run_at_work_is_left_alone(there: Location) -> None:
     """Its lease lasts, so nobody ends it."""
     there.here.order(1)
@@ -145,7 +169,7 @@ def test_a_run_that_never_begins_its_wave_is_ended(there: Location, minutes: int
     )
 
     gone = minutes > 5
-    assert state is (runs.RunState.DIED if gone else runs.RunState.ALIVE)
+    assert state is (RunState.DIED if gone else RunState.ALIVE)
     assert status_of(there, run).value == ("FAILURE" if gone else "STARTED")
 
 
