@@ -139,6 +139,14 @@ class Attempt:
     fault: str | None = None
     decision: Decision | None = None
 
+    def is_same_send(self, other: "Attempt") -> bool:
+        """Say whether both are one send of one claim; a takeover raises the epoch."""
+        mine, theirs = (
+            (one.job_id, one.step, one.generation, one.n, one.wave_id, one.epoch)
+            for one in (self, other)
+        )
+        return mine == theirs
+
     @property
     def is_open(self) -> bool:
         """Say whether the send is still owed an answer, as far as it knows of itself."""

@@ -30,6 +30,7 @@ _GRAVITY: Final = (
     errors.AwaitingOutcome,
     errors.JobFailed,
     errors.JobDelayed,
+    errors.StoreUnavailable,
 )
 """Which of several troubles of one job decides; the first that is there."""
 
