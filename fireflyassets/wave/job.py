@@ -30,7 +30,6 @@ _GRAVITY: Final = (
     errors.AwaitingOutcome,
     errors.JobFailed,
     errors.JobDelayed,
-    errors.StoreUnavailable,
 )
 """Which of several troubles of one job decides; the first that is there."""
 

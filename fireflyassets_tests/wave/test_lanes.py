@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date, datetime, timedelta
-from threading import Event, Semaphore
+from threading import Event, Semaphore, current_thread
 
 from fireflyassets.adapters import threads
 from fireflyassets.adapters.aws import clients
@@ -16,7 +16,10 @@ from fireflyassets.limiter.port import Limits
 from fireflyassets.ports.entries import AttemptState
 from fireflyassets_tests.floor import Floor, books_agree, floor
 
-JOBS = threads.TRANSFERS + 2
+JOBS = 4 * threads.TRANSFERS
+"""So many that ids are still to come when all transfers are stuck."""
+VENDORS_OWN = "MainThread"
+"""Where the fake Photoshop writes from."""
 PATIENCE = timedelta(seconds=30)
 
 
@@ -27,19 +30,36 @@ class Dammed(MemoryObjects):
         super().__init__()
         self.open = Event()
         self.stuck = Semaphore(0)
+        self.lanes: set[str] = set()
+        """Which threads have called while it is *watched*."""
+        self.watched = False
+
+    def _note(self) -> None:
+        if self.watched:
+            self.lanes.add(current_thread().name.partition("_")[0])
+
+    def get(self, key: str) -> bytes | None:
+        self._note()
+        return super().get(key)
+
+    def tags(self, key: str) -> dict[str, str] | None:
+        self._note()
+        return super().tags(key)
 
     def put(
         self, key: str, content: bytes, *, media_type: str, tags: Mapping[str, str] | None = None
     ) -> None:
+        self._note()
         if media_type == "image/jpeg" and not self.open.is_set():
             self.stuck.release()
             self.open.wait(PATIENCE.total_seconds())
         super().put(key, content, media_type=media_type, tags=tags)
 
 
-def brisk(_organisation: str, _family: Family) -> Limits:
-    """Return limits that pace to eight calls a second."""
-    return Limits(per_minute=600, source="a test", as_of=date(2026, 1, 1))
+def brisk(_organisation: str, family: Family) -> Limits:
+    """Return limits that pace Firefly to eight calls a second, and Photoshop not at all."""
+    per_minute = 600 if family is Family.FIREFLY else 60_000
+    return Limits(per_minute=per_minute, source="a test", as_of=date(2026, 1, 1))
 
 
 def accepted(here: Floor, jobs: list[str]) -> int:
@@ -61,11 +81,13 @@ def test_blocked_transfers_stop_neither_heartbeat_nor_vendor_id() -> None:
         here.images.vendor.seconds = here.documents.vendor.seconds = 0.05
         jobs = here.order(JOBS)
         (wave,) = here.begin(jobs).waves
+        dam.watched = True
         working = asyncio.ensure_future(here.engine(wave).run())
         try:
             for _ in range(threads.TRANSFERS):
                 assert await asyncio.to_thread(dam.stuck.acquire, timeout=PATIENCE.total_seconds())
             stuck_at = here.clock.now()
+            assert accepted(here, jobs) < JOBS
             async with asyncio.timeout(PATIENCE.total_seconds()):
                 while accepted(here, jobs) < JOBS or _lease(here, wave.wave_id) <= (
                     stuck_at + here.shop.settings.lease
@@ -76,6 +98,7 @@ def test_blocked_transfers_stop_neither_heartbeat_nor_vendor_id() -> None:
             await working
 
         assert {here.row(job).status for job in jobs} == {Status.SUCCEEDED}
+        assert dam.lanes - {VENDORS_OWN} == {"transfer"}
         books_agree(here)
 
     asyncio.run(scenario())

@@ -1,10 +1,12 @@
 """When a wave works, waits and stops: lease, turn, window and time, in virtual time."""
 
 import asyncio
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 import pytest
 
+from fireflyassets.core import ids
 from fireflyassets.core.failure import Family, Fault
 from fireflyassets.core.job import Hold
 from fireflyassets.core.status import Status
@@ -15,7 +17,7 @@ from fireflyassets.ports.paid import EndedBadly, NotAccepted, Poll, PollFailed, 
 from fireflyassets.stages.dispatch import take_over
 from fireflyassets.wave.engine import WaveEngine
 from fireflyassets.wave.reports import Skipped, Turn
-from fireflyassets_tests.floor import FakeImages, Floor, Take, books_agree, floor
+from fireflyassets_tests.floor import ORGANISATION, FakeImages, Floor, Take, books_agree, floor
 
 BUSY = Fault(Family.FIREFLY, 429, "rate_limited")
 
@@ -179,8 +181,10 @@ def test_a_resumed_job_is_asked_for_at_once() -> None:
         images.vendor.seconds = 30
         (job,) = here.order(1)
         engine, task = await working(here, [job])
+        stopped_at = here.clock.now()
         engine.stop()
         await task
+        assert here.clock.now() - stopped_at < timedelta(milliseconds=100)
         assert here.row(job).status is Status.QUEUED
         images.asked_at.clear()
         began = here.clock.now()
@@ -262,6 +266,37 @@ def test_a_stop_ends_the_wait_between_two_sends() -> None:
 
         assert here.clock.now() - began < timedelta(seconds=1)
         assert here.images.vendor.sent == 1
+        assert here.row(job).status is Status.QUEUED
+
+    run(scenario)
+
+
+class Stopping(FakeImages):
+    """A Firefly whose token comes just as the wave stops."""
+
+    stop: Callable[[], None]
+
+    async def ready(self) -> NotAccepted | None:
+        self.stop()
+        return None
+
+
+def test_a_wave_that_stops_takes_no_ticket() -> None:
+    """Not even one that is due at this very moment."""
+
+    async def scenario() -> None:
+        here = floor()
+        images = here.images = Stopping(here.clock)
+        (job,) = here.order(1)
+        engine = here.engine(here.begin([job]).waves[0])
+        images.stop = engine.stop
+
+        await engine.run()
+
+        assert images.vendor.sent == 0
+        assert here.ledger.history(job).attempts == ()
+        item = ids.limit_item(ORGANISATION, Family.FIREFLY)
+        assert here.shop.limiter.state(item).used_today == 0
         assert here.row(job).status is Status.QUEUED
 
     run(scenario)
