@@ -89,7 +89,10 @@ class WaveEngine:
             _log.exception("wave %s: its end could not be written", self.wave.wave_id)
 
     def stop(self) -> None:
-        """Let nothing new begin; every job is given back as soon as nothing of it is in flight."""
+        """Let nothing new begin and nobody wait; every job is given back once its ids are stored.
+
+        An accepted job that still works is left with its id: its next wave, or the sweep, asks.
+        """
         self.lease.closed.set()
 
     async def _mine(self) -> list[JobRow]:
@@ -112,7 +115,7 @@ class WaveEngine:
                 await self._freed.wait()
             self.active += 1
             turns.append(asyncio.create_task(self._turn(row)))
-        # A turn that crashes stops the wave, but what is paid and in flight is still heard out.
+        # A turn that crashes stops the wave, but every answer that is out is still heard and stored.
         await all_ended(turns)
 
     def _window(self) -> int:
