@@ -28,8 +28,7 @@ OVERHEAD: Final = timedelta(seconds=5)
 """A job's time beside its remote calls: transfers, decoding, writes."""
 TURN_POLL: Final = timedelta(seconds=1)
 PATIENCE: Final = timedelta(minutes=2)
-"""How long a turn's end is told to a ledger that does not answer; the sweep gives back the rest.
-Twice a lease: until then no sweep takes the wave for dead while its heartbeats get through."""
+"""How long a turn's end is told to a ledger that does not answer; then a sweep sees to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +114,7 @@ class WaveEngine:
                 await self._freed.wait()
             self.active += 1
             turns.append(asyncio.create_task(self._turn(row)))
-        # A turn that crashes stops the wave, but every answer that is out is still heard and stored.
+        # A turn that crashes stops the wave, but every answer that is out is heard and stored.
         await all_ended(turns)
 
     def _window(self) -> int:
@@ -139,16 +138,20 @@ class WaveEngine:
         self.report(ended)
 
     async def _one(self, row: JobRow) -> Ended:
+        try:
+            return await self._taken(row)
+        except errors.StoreUnavailable as outage:
+            # It stays running under this wave: once that has ended, the sweep gives it back.
+            _log.exception("job %s: how its turn ended could not be written", row.job_id)
+            return Ended(row.job_id, Turn.LOST, row.status, str(outage))
+
+    async def _taken(self, row: JobRow) -> Ended:
         claim = Claim(row.job_id, row.customer_id, self.wave.wave_id, row.epoch)
         try:
             move = await self._move(row, claim)
             return await self._close(row, claim, move)
         except errors.OwnershipLost as lost:
             return await self._let_go(row, claim, lost)
-        except errors.StoreUnavailable as outage:
-            # It stays running under this wave: once that has ended, the sweep gives it back.
-            _log.exception("job %s: how its turn ended could not be written", row.job_id)
-            return Ended(row.job_id, Turn.LOST, row.status, str(outage))
 
     async def _let_go(self, row: JobRow, claim: Claim, lost: errors.OwnershipLost) -> Ended:
         """Give the job back if its row still names this wave: nobody else would look for it."""

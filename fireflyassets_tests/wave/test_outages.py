@@ -12,15 +12,24 @@ from fireflyassets.adapters.memory.ledger import MemoryLedger
 from fireflyassets.adapters.memory.objects import MemoryObjects
 from fireflyassets.core.errors import StoreUnavailable
 from fireflyassets.core.failure import Family, Fault
+from fireflyassets.core.money import Cause
 from fireflyassets.core.status import Status
 from fireflyassets.fence.protocol import LATEST_SEND
 from fireflyassets.limiter.virtual_time import run
 from fireflyassets.ports.clock import P, T
-from fireflyassets.ports.entries import AttemptState, WaveState
+from fireflyassets.ports.entries import Attempt, AttemptState, WaveState
 from fireflyassets.ports.paid import EndedBadly, NotAccepted, OutcomeLost
 from fireflyassets.stages.dispatch import give_back_stranded, sweep
 from fireflyassets.wave.reports import Ended, Turn
-from fireflyassets_tests.floor import Behaviour, Floor, Take, books_agree, floor, turns
+from fireflyassets_tests.floor import (
+    ORGANISATION,
+    Behaviour,
+    Floor,
+    Take,
+    books_agree,
+    floor,
+    turns,
+)
 
 FOR_EVER = 10**6
 
@@ -80,6 +89,21 @@ def test_a_vendor_id_is_stored_however_long_the_ledger_is_away(*, swallowed: boo
         books_agree(here)
 
     run(scenario)
+
+
+def test_an_id_that_is_not_stored_yet_stands_in_the_log(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Should the process end before the ledger is back, the id is not gone with it."""
+
+    async def scenario() -> str:
+        here, _ = faltering_floor(accept_attempt=1)
+        await here.work(here.order(1))
+        return here.images.vendor.billed[0]
+
+    billed = run(scenario)
+
+    assert any(f"accept_attempt {billed}" in one.getMessage() for one in caplog.records)
 
 
 def test_a_closing_wave_still_stores_its_vendor_ids() -> None:
@@ -304,6 +328,41 @@ def test_a_turn_that_cannot_be_ended_is_left_to_the_sweep(
         assert len(here.images.vendor.billed) == 4
 
     run(scenario)
+
+
+def test_a_lost_job_that_cannot_be_let_go_stops_nobody() -> None:
+    """Another worker owns its step and the ledger takes no release: the others still finish."""
+
+    async def scenario() -> None:
+        here, ledger = faltering_floor(release=FOR_EVER)
+        ledger.only, *others = jobs = here.order(3)
+        (wave,) = here.begin(jobs).waves
+        assert here.ledger.begin_attempt(foreign_attempt(here, ledger.only))
+
+        await here.engine(wave).run()
+
+        ended = {one.job_id: one.turn for one in here.reports if isinstance(one, Ended)}
+        assert ended == {ledger.only: Turn.LOST, **dict.fromkeys(others, Turn.SUCCEEDED)}
+        assert give_back_stranded(here.ledger, now=here.clock.now(), most=10) == 1
+
+    run(scenario)
+
+
+def foreign_attempt(here: Floor, job: str) -> Attempt:
+    """Return another wave's first send of a job's picture."""
+    return Attempt(
+        job_id=job,
+        step="art",
+        generation=1,
+        n=1,
+        family=Family.FIREFLY,
+        organisation=ORGANISATION,
+        wave_id="w-other",
+        epoch=1,
+        submitted_at=here.clock.now(),
+        output_key=None,
+        cause=Cause.FIRST_TRY,
+    )
 
 
 def test_a_wave_whose_end_cannot_be_written_ends_all_the_same() -> None:
