@@ -2,7 +2,7 @@
 
 from fastapi import FastAPI
 
-from fireflyassets.api import intake_routes, problems, result_routes
+from fireflyassets.api import description, intake_routes, problems, result_routes
 from fireflyassets.api.desk import Desk, Ports
 from fireflyassets.settings import Settings
 
@@ -15,9 +15,12 @@ def create_app(ports: Ports, settings: Settings) -> FastAPI:
         # The interactive pages load scripts from elsewhere.
         docs_url=None,
         redoc_url=None,
+        servers=[{"url": settings.api_url.rstrip("/")}],
+        generate_unique_id_function=description.operation_id,
     )
     app.state.desk = Desk(ports, settings)
     app.include_router(intake_routes.router)
     app.include_router(result_routes.router)
     problems.install(app)
+    description.install(app)
     return app

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 
 from fireflyassets.api import shapes
+from fireflyassets.api.description import headers, refusals
 from fireflyassets.api.desk import AtDesk, Desk, Onlooker, Tenant
 from fireflyassets.api.problems import ProblemRaised, not_found
 from fireflyassets.core import ids
@@ -26,14 +27,26 @@ URL_LIFE: Final = timedelta(minutes=5)
 _NOT_STORED: Final = {"Cache-Control": "no-store"}
 
 
-@router.get("/v1/jobs/{job_id}")
+@router.get(
+    "/v1/jobs/{job_id}", response_model=shapes.Job, responses=refusals(HTTPStatus.NOT_FOUND)
+)
 def show_job(at: AtDesk, who: Tenant, job_id: str) -> Response:
     """Tell how a job stands."""
     row = _row(at, who, job_id)
     return JSONResponse(shapes.job(row, api_url=at.api_url), headers=_NOT_STORED)
 
 
-@router.get("/v1/jobs/{job_id}/outputs/{aspect}")
+@router.get(
+    "/v1/jobs/{job_id}/outputs/{aspect}",
+    status_code=HTTPStatus.TEMPORARY_REDIRECT,
+    response_class=RedirectResponse,
+    responses={
+        HTTPStatus.TEMPORARY_REDIRECT: {
+            "headers": headers(Location="A URL that reads the file, for some minutes."),
+        },
+        **refusals(HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT, HTTPStatus.GONE),
+    },
+)
 def hand_out(at: AtDesk, who: Tenant, job_id: str, aspect: str) -> Response:
     """Redirect to a rendition, by a URL signed now."""
     row = _row(at, who, job_id)
@@ -54,14 +67,22 @@ def hand_out(at: AtDesk, who: Tenant, job_id: str, aspect: str) -> Response:
     return RedirectResponse(url, HTTPStatus.TEMPORARY_REDIRECT, headers=_NOT_STORED)
 
 
-@router.get("/v1/campaigns/{campaign}")
+@router.get(
+    "/v1/campaigns/{campaign}",
+    response_model=shapes.Campaign,
+    responses=refusals(HTTPStatus.NOT_FOUND),
+)
 def sum_up(at: AtDesk, who: Tenant, campaign: str) -> Response:
     """Tell a campaign's counts by status, and its operations, estimated and actual."""
     rows = _rows(at, who, campaign)
     return JSONResponse(shapes.campaign(campaign, rows), headers=_NOT_STORED)
 
 
-@router.get("/v1/campaigns/{campaign}/jobs")
+@router.get(
+    "/v1/campaigns/{campaign}/jobs",
+    response_model=shapes.CampaignJobs,
+    responses=refusals(HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY),
+)
 def list_jobs(
     at: AtDesk, who: Tenant, campaign: str, status: Annotated[Status | None, Query()] = None
 ) -> Response:
