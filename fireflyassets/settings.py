@@ -81,5 +81,9 @@ class Settings(BaseSettings):
     """Jobs in a campaign up to which each partition gets its own check rows."""
     runs_per_tenant: int = Field(default=2, ge=1)
     """Non-terminal waves of one tenant and credential: one at work and one warm."""
+    queue_senders: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Who may send jobs by the queue for whom (JSON): the unique id of an IAM user or role
+    (``AIDA…``, ``AROA…``) -> customers. Empty: IAM alone decides who writes, and whoever does may
+    name any customer."""
     queue_slice: int = Field(default=200, ge=1)
     """Most messages that one tick of the queue sensor drains."""
