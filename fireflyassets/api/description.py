@@ -48,7 +48,13 @@ _CASES: Final[Mapping[HTTPStatus, _Case]] = {
     HTTPStatus.UNAUTHORIZED: _Case(
         "No valid bearer token.",
         "A valid bearer token is needed.",
-        Problem("Authorization", "bearer", "No known token.", "Send Authorization: Bearer …"),
+        Problem("Authorization", "expired", "The token has expired.", "Get a new token."),
+        ("WWW-Authenticate",),
+    ),
+    HTTPStatus.FORBIDDEN: _Case(
+        "The token is good and lacks the scope.",
+        "The token lacks the scope jobs:write.",
+        Problem("Authorization", "scope", "The token lacks the scope jobs:write.", "Ask for it."),
         ("WWW-Authenticate",),
     ),
     HTTPStatus.NOT_FOUND: _Case(
@@ -98,6 +104,7 @@ _CASES: Final[Mapping[HTTPStatus, _Case]] = {
 }
 _OF_ALL: Final = (
     HTTPStatus.UNAUTHORIZED,
+    HTTPStatus.FORBIDDEN,
     HTTPStatus.INTERNAL_SERVER_ERROR,
     HTTPStatus.SERVICE_UNAVAILABLE,
 )

@@ -1,10 +1,9 @@
 """The desk: what every route works with, and who stands in front of it.
 
-Belongs here: the bundle of ports, bearer tokens to tenants. Does not: routes.
+Belongs here: the bundle of ports, who may pass. Does not: routes, what a token says
+(``tokens.py``).
 """
 
-import hashlib
-import hmac
 from dataclasses import dataclass
 from functools import cached_property
 from http import HTTPStatus
@@ -12,14 +11,16 @@ from ipaddress import ip_address
 from typing import Annotated, Final, cast
 from urllib.parse import urlsplit
 
-from fastapi import Depends, Request
-from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from fastapi import Depends, Request, Security
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer, SecurityScopes
 
 from fireflyassets.api.problems import ProblemRaised
 from fireflyassets.api.thumbnails import Thumbnails
+from fireflyassets.api.tokens import Bearers, Caller, Refused, Scope
 from fireflyassets.core.request import Problem
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets.ports.clock import Clock
+from fireflyassets.ports.keys import SigningKeys
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.ports.pictures import PictureReader
@@ -27,7 +28,11 @@ from fireflyassets.ports.queue import JobQueue
 from fireflyassets.settings import Settings
 from fireflyassets.stages.intake import Intake
 
-_BEARER: Final = HTTPBearer(auto_error=False, description="One token for each tenant.")
+_BEARER: Final = HTTPBearer(
+    auto_error=False,
+    bearerFormat="JWT",
+    description="A token of the issuer that the operator names; it holds the tenant and scopes.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,7 @@ class Ports:
     catalogue: Catalogue
     clock: Clock
     pictures: PictureReader
+    keys: SigningKeys
 
 
 class Desk:
@@ -50,25 +56,12 @@ class Desk:
         self.api_url = settings.api_url.rstrip("/")
         self.intake = Intake(ports.ledger, ports.objects, ports.queue, ports.catalogue, ports.clock)
         self.thumbnails = Thumbnails(ports.ledger, ports.objects, ports.pictures)
-        self._tenants = {_digest(token): who for token, who in settings.api_tokens.items()}
-
-    def tenant_of(self, token: str) -> str | None:
-        """Return whose *token* it is, in a time that tells nothing about the known ones."""
-        given = _digest(token)
-        found = None
-        for known, tenant in self._tenants.items():
-            if hmac.compare_digest(known, given):
-                found = tenant
-        return found
+        self.bearers = Bearers(ports.keys, ports.clock, settings)
 
     @cached_property
     def is_local(self) -> bool:
         """Say whether our public address is this machine itself."""
         return _is_loopback(urlsplit(self.api_url).hostname)
-
-
-def _digest(token: str) -> bytes:
-    return hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
 
 
 def _is_loopback(host: str | None) -> bool:
@@ -88,30 +81,47 @@ def desk(request: Request) -> Desk:
 AtDesk = Annotated[Desk, Depends(desk)]
 
 
-def tenant(
-    at: AtDesk, given: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)]
-) -> str:
-    """Return the tenant of the request's bearer token, or refuse it with 401."""
-    who = at.tenant_of(given.credentials) if given else None
-    if who is None:
+_Given = Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)]
+
+
+def caller(at: AtDesk, given: _Given, needed: SecurityScopes) -> Caller:
+    """Return who asks, or refuse: 401 without a good token, 403 without the scopes *needed*."""
+    if given is None:
+        raise _unknown(Refused("bearer", "No token was sent.", "Send Authorization: Bearer …"))
+    who = at.bearers.read(given.credentials)
+    if isinstance(who, Refused):
+        raise _unknown(who)
+    missing = [scope for scope in needed.scopes if scope not in who.scopes]
+    if missing:
+        sentence = f"The token lacks the scope {' and '.join(missing)}."
         raise ProblemRaised(
-            HTTPStatus.UNAUTHORIZED,
-            "A valid bearer token is needed.",
-            Problem("Authorization", "bearer", "No known token.", "Send Authorization: Bearer …"),
-            headers={"WWW-Authenticate": "Bearer"},
+            HTTPStatus.FORBIDDEN,
+            sentence,
+            Problem("Authorization", "scope", sentence, "Ask the issuer for one that has it."),
+            headers={
+                "WWW-Authenticate": f'Bearer error="insufficient_scope", scope="{missing[0]}"'
+            },
         )
     return who
 
 
-Tenant = Annotated[str, Depends(tenant)]
+def _unknown(why: Refused) -> ProblemRaised:
+    return ProblemRaised(
+        HTTPStatus.UNAUTHORIZED,
+        "A valid bearer token is needed.",
+        Problem("Authorization", why.rule, why.message, why.fix),
+        headers={
+            "WWW-Authenticate": f'Bearer error="invalid_token", error_description="{why.rule}"'
+        },
+    )
 
 
-def onlooker(
-    request: Request,
-    at: AtDesk,
-    given: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)],
-) -> str | None:
-    """Return the tenant who may see pictures, or None for the staff of a local stack: all.
+Reader = Annotated[Caller, Security(caller, scopes=[Scope.READ.value])]
+Writer = Annotated[Caller, Security(caller, scopes=[Scope.WRITE.value])]
+
+
+def onlooker(request: Request, at: AtDesk, given: _Given) -> Caller | None:
+    """Return who may see pictures, or None for the staff of a local stack, who see all.
 
     Pages of Dagster show our pictures without a token. That is allowed only where both our public
     address and the one who asks are this machine.
@@ -122,7 +132,7 @@ def onlooker(
         and _is_loopback(request.client.host if request.client else None)
     ):
         return None
-    return tenant(at, given)
+    return caller(at, given, SecurityScopes([Scope.READ.value]))
 
 
-Onlooker = Annotated[str | None, Depends(onlooker)]
+Onlooker = Annotated[Caller | None, Depends(onlooker)]

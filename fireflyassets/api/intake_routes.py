@@ -10,7 +10,7 @@ from fastapi.responses import JSONResponse
 from fireflyassets.api import description, shapes
 from fireflyassets.api.bodies import CSV, JSON, JSON_LINES, BriefBody, JobBody, media_type
 from fireflyassets.api.description import refusals
-from fireflyassets.api.desk import AtDesk, Tenant
+from fireflyassets.api.desk import AtDesk, Writer
 from fireflyassets.api.problems import ProblemRaised
 from fireflyassets.core import ids
 from fireflyassets.core.brief import Row, json_object, read_csv, read_json_lines
@@ -50,13 +50,13 @@ _REFUSALS: Final = refusals(
 )
 def accept_job(
     at: AtDesk,
-    who: Tenant,
+    who: Writer,
     body: JobBody,
     idempotency_key: Annotated[str | None, Header()] = None,
 ) -> Response:
     """Accept one job. The same request under the same key is the same job, however often sent."""
     campaign, raw = _job(body, idempotency_key)
-    (answer,) = at.intake.accept([Row(None, raw)], customer=who, campaign=campaign)
+    (answer,) = at.intake.accept([Row(None, raw)], customer=who.tenant, campaign=campaign)
     if isinstance(answer, Invalid):
         raise ProblemRaised(
             HTTPStatus.UNPROCESSABLE_ENTITY, "The job was not accepted.", *answer.problems
@@ -82,7 +82,7 @@ def accept_job(
 def accept_brief(
     request: Request,
     at: AtDesk,
-    who: Tenant,
+    who: Writer,
     body: BriefBody,
     campaign: Annotated[str, Query(pattern=f"^{ids.SLUG.pattern}$")],
     partial: Annotated[Literal["true", "false"], Query()] = "false",
@@ -96,7 +96,7 @@ def accept_brief(
             HTTPStatus.UNPROCESSABLE_ENTITY, "The file can't be read; nothing was accepted.", *told
         )
     answers = at.intake.accept(
-        brief.rows, customer=who, campaign=campaign, partial=partial == "true"
+        brief.rows, customer=who.tenant, campaign=campaign, partial=partial == "true"
     )
     problems = shapes.problems_of(brief.rows, answers)
     bad = sum(isinstance(answer, Invalid | Conflict) for answer in answers)

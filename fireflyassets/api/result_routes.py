@@ -12,12 +12,13 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 
 from fireflyassets.api import shapes
 from fireflyassets.api.description import headers, refusals
-from fireflyassets.api.desk import AtDesk, Desk, Onlooker, Tenant
+from fireflyassets.api.desk import AtDesk, Desk, Onlooker, Reader
 from fireflyassets.api.problems import ProblemRaised, not_found
+from fireflyassets.api.tokens import Caller, Scope
 from fireflyassets.core import ids
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.request import Problem
-from fireflyassets.core.status import Status
+from fireflyassets.core.status import HumanReview, Status
 from fireflyassets.stages import notify
 
 router: Final = APIRouter()
@@ -30,9 +31,9 @@ _NOT_STORED: Final = {"Cache-Control": "no-store"}
 @router.get(
     "/v1/jobs/{job_id}", response_model=shapes.Job, responses=refusals(HTTPStatus.NOT_FOUND)
 )
-def show_job(at: AtDesk, who: Tenant, job_id: str) -> Response:
+def show_job(at: AtDesk, who: Reader, job_id: str) -> Response:
     """Tell how a job stands."""
-    row = _row(at, who, job_id)
+    row = _row(at, who.tenant, job_id)
     return JSONResponse(shapes.job(row, api_url=at.api_url), headers=_NOT_STORED)
 
 
@@ -47,9 +48,9 @@ def show_job(at: AtDesk, who: Tenant, job_id: str) -> Response:
         **refusals(HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT, HTTPStatus.GONE),
     },
 )
-def hand_out(at: AtDesk, who: Tenant, job_id: str, aspect: str) -> Response:
+def hand_out(at: AtDesk, who: Reader, job_id: str, aspect: str) -> Response:
     """Redirect to a rendition, by a URL signed now."""
-    row = _row(at, who, job_id)
+    row = _row(at, who.tenant, job_id)
     if row.status is not Status.SUCCEEDED:
         raise not_found(f"The job is {row.status.value}; it has no outputs yet.", "job_id")
     if not notify.is_published(row):
@@ -72,9 +73,9 @@ def hand_out(at: AtDesk, who: Tenant, job_id: str, aspect: str) -> Response:
     response_model=shapes.Campaign,
     responses=refusals(HTTPStatus.NOT_FOUND),
 )
-def sum_up(at: AtDesk, who: Tenant, campaign: str) -> Response:
+def sum_up(at: AtDesk, who: Reader, campaign: str) -> Response:
     """Tell a campaign's counts by status, and its operations, estimated and actual."""
-    rows = _rows(at, who, campaign)
+    rows = _rows(at, who.tenant, campaign)
     return JSONResponse(shapes.campaign(campaign, rows), headers=_NOT_STORED)
 
 
@@ -84,10 +85,10 @@ def sum_up(at: AtDesk, who: Tenant, campaign: str) -> Response:
     responses=refusals(HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY),
 )
 def list_jobs(
-    at: AtDesk, who: Tenant, campaign: str, status: Annotated[Status | None, Query()] = None
+    at: AtDesk, who: Reader, campaign: str, status: Annotated[Status | None, Query()] = None
 ) -> Response:
     """List all of a campaign's jobs, the oldest first; a campaign holds at most some thousands."""
-    rows = [row for row in _rows(at, who, campaign) if status in {None, row.status}]
+    rows = [row for row in _rows(at, who.tenant, campaign) if status in {None, row.status}]
     jobs = [shapes.job(row, api_url=at.api_url) for row in rows]
     return JSONResponse({"campaignId": campaign, "jobs": jobs}, headers=_NOT_STORED)
 
@@ -98,15 +99,23 @@ def show_thumbnail(
 ) -> Response:
     """Show a small picture of a job, for our own pages."""
     missing = not_found("There is no such picture.", "job_id")
-    if who not in {None, customer}:
+    if who is not None and who.tenant != customer:
         raise missing
     row = _row(at, customer, job_id)
+    if who is not None and not _may_see(who, row):
+        raise missing
     small = at.thumbnails.of(row, name) if row.campaign_id == campaign else None
     if small is None:
         raise missing
     return Response(
         small, media_type="image/webp", headers={"Cache-Control": "private, max-age=60"}
     )
+
+
+def _may_see(who: Caller, row: JobRow) -> bool:
+    """Say whether pictures of a job may be shown: reviewers alone see what is not approved."""
+    open_review = row.human_reviewed in {HumanReview.PENDING, HumanReview.REJECTED}
+    return not open_review or Scope.REVIEW in who.scopes
 
 
 @router.get("/health", include_in_schema=False)
