@@ -39,7 +39,7 @@ class _Case:
 
 _CASES: Final[Mapping[HTTPStatus, _Case]] = {
     HTTPStatus.BAD_REQUEST: _Case(
-        "The body is no JSON object, or the idempotency key is missing.",
+        "The body is no JSON object, it lacks its key, or the api-version is unknown.",
         "The job was not accepted.",
         Problem(
             "key", "missing", "The idempotency key is missing.", "Send one; a UUID is advised."
@@ -103,6 +103,7 @@ _CASES: Final[Mapping[HTTPStatus, _Case]] = {
     ),
 }
 _OF_ALL: Final = (
+    HTTPStatus.BAD_REQUEST,
     HTTPStatus.UNAUTHORIZED,
     HTTPStatus.FORBIDDEN,
     HTTPStatus.INTERNAL_SERVER_ERROR,
@@ -113,6 +114,15 @@ _OF_ALL: Final = (
 def refusals(*statuses: HTTPStatus) -> Responses:
     """Return the problems of a route: *statuses*, and those that every route has."""
     return {status.value: _problem(status, _CASES[status]) for status in (*statuses, *_OF_ALL)}
+
+
+def _retold() -> Responses:
+    tag = headers(ETag="Of this very answer.", Cache_Control="How long it may be kept.")
+    said = "Nothing has changed since the answer whose ETag was sent."
+    return {
+        HTTPStatus.OK.value: {"headers": tag},
+        HTTPStatus.NOT_MODIFIED.value: {"description": said, "headers": tag},
+    }
 
 
 def headers(**said: str) -> dict[str, Any]:
@@ -142,6 +152,9 @@ def _problem(status: HTTPStatus, case: _Case) -> dict[str, Any]:
         said["headers"] = headers(**dict.fromkeys(case.headers, "Always."))
     return said
 
+
+RETOLD: Final = _retold()
+"""What answers to be asked for again have."""
 
 JOB: Final[dict[str, Any]] = {
     "type": "object",

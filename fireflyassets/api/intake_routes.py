@@ -41,7 +41,6 @@ _REFUSALS: Final = refusals(
         HTTPStatus.ACCEPTED: {
             "headers": description.headers(Location="Where it tells how it stands.")
         },
-        **refusals(HTTPStatus.BAD_REQUEST),
         **_REFUSALS,
     },
     openapi_extra={

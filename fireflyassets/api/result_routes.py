@@ -10,8 +10,9 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 
-from fireflyassets.api import shapes
-from fireflyassets.api.description import headers, refusals
+from fireflyassets.api import answers, shapes
+from fireflyassets.api.answers import IfNoneMatch, place, tell
+from fireflyassets.api.description import RETOLD, headers, refusals
 from fireflyassets.api.desk import AtDesk, Desk, Onlooker, Reader
 from fireflyassets.api.problems import ProblemRaised, not_found
 from fireflyassets.api.tokens import Caller, Scope
@@ -25,16 +26,20 @@ router: Final = APIRouter()
 
 URL_LIFE: Final = timedelta(minutes=5)
 """Long enough to begin a download on a slow line; the address of ours signs a new one any time."""
+MOST_JOBS: Final = 1000
+"""On one page: about 600 kB."""
 _NOT_STORED: Final = {"Cache-Control": "no-store"}
 
 
 @router.get(
-    "/v1/jobs/{job_id}", response_model=shapes.Job, responses=refusals(HTTPStatus.NOT_FOUND)
+    "/v1/jobs/{job_id}",
+    response_model=shapes.Job,
+    responses={**RETOLD, **refusals(HTTPStatus.NOT_FOUND)},
 )
-def show_job(at: AtDesk, who: Reader, job_id: str) -> Response:
+def show_job(at: AtDesk, who: Reader, job_id: str, if_none_match: IfNoneMatch = None) -> Response:
     """Tell how a job stands."""
     row = _row(at, who.tenant, job_id)
-    return JSONResponse(shapes.job(row, api_url=at.api_url), headers=_NOT_STORED)
+    return tell(shapes.job(row, api_url=at.api_url), if_none_match)
 
 
 @router.get(
@@ -71,26 +76,40 @@ def hand_out(at: AtDesk, who: Reader, job_id: str, aspect: str) -> Response:
 @router.get(
     "/v1/campaigns/{campaign}",
     response_model=shapes.Campaign,
-    responses=refusals(HTTPStatus.NOT_FOUND),
+    responses={**RETOLD, **refusals(HTTPStatus.NOT_FOUND)},
 )
-def sum_up(at: AtDesk, who: Reader, campaign: str) -> Response:
+def sum_up(at: AtDesk, who: Reader, campaign: str, if_none_match: IfNoneMatch = None) -> Response:
     """Tell a campaign's counts by status, and its operations, estimated and actual."""
     rows = _rows(at, who.tenant, campaign)
-    return JSONResponse(shapes.campaign(campaign, rows), headers=_NOT_STORED)
+    return tell(shapes.campaign(campaign, rows), if_none_match)
 
 
 @router.get(
     "/v1/campaigns/{campaign}/jobs",
     response_model=shapes.CampaignJobs,
-    responses=refusals(HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY),
+    responses={**RETOLD, **refusals(HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY)},
 )
 def list_jobs(
-    at: AtDesk, who: Reader, campaign: str, status: Annotated[Status | None, Query()] = None
+    at: AtDesk,
+    who: Reader,
+    campaign: str,
+    status: Annotated[Status | None, Query()] = None,
+    limit: Annotated[int, Query(ge=1, le=MOST_JOBS)] = 200,
+    cursor: Annotated[str | None, Query(description="next of the page before.")] = None,
+    if_none_match: IfNoneMatch = None,
 ) -> Response:
-    """List all of a campaign's jobs, the oldest first; a campaign holds at most some thousands."""
-    rows = [row for row in _rows(at, who.tenant, campaign) if status in {None, row.status}]
-    jobs = [shapes.job(row, api_url=at.api_url) for row in rows]
-    return JSONResponse({"campaignId": campaign, "jobs": jobs}, headers=_NOT_STORED)
+    """List a campaign's jobs in the order they came in, page by page."""
+    after = place(cursor) if cursor is not None else None
+    _require_campaign(at, who.tenant, campaign)
+    rows = at.ports.ledger.campaign_page(
+        who.tenant, campaign, after=after, status=status, most=limit
+    )
+    told: shapes.CampaignJobs = {
+        "campaignId": campaign,
+        "jobs": [shapes.job(row, api_url=at.api_url) for row in rows],
+        "next": answers.cursor(rows[-1]) if len(rows) == limit else None,
+    }
+    return tell(told, if_none_match)
 
 
 @router.get("/assets/{customer}/{campaign}/{job_id}/{name}", include_in_schema=False)
@@ -133,10 +152,14 @@ def _row(at: Desk, who: str, job_id: str) -> JobRow:
 
 
 def _rows(at: Desk, who: str, campaign: str) -> list[JobRow]:
+    _require_campaign(at, who, campaign)
+    return at.ports.ledger.campaign_jobs(who, campaign)
+
+
+def _require_campaign(at: Desk, who: str, campaign: str) -> None:
+    """Return where there is such a campaign: one that is loaded, or that has jobs from before."""
     if not ids.SLUG.fullmatch(campaign):
         raise not_found("There is no such campaign.", "campaign")
-    rows = at.ports.ledger.campaign_jobs(who, campaign)
-    if not rows:
+    if not at.ports.ledger.campaign_page(who, campaign, after=None, most=1):
         # Raises where there is none; a campaign may also just be new.
         at.ports.catalogue.campaign(who, campaign)
-    return rows

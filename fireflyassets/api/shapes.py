@@ -64,10 +64,13 @@ class Campaign(TypedDict):
 
 
 class CampaignJobs(TypedDict):
-    """A campaign's jobs, the oldest first."""
+    """A page of a campaign's jobs, the oldest first."""
 
     campaignId: str
     jobs: list[Job]
+    next: Annotated[
+        str | None, Field(description="The cursor of the page behind this one; null at the end.")
+    ]
 
 
 class AcceptedRow(TypedDict):

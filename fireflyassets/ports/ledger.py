@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from fireflyassets.core.job import JobRow, StepResult
+from fireflyassets.core.status import Status
 from fireflyassets.ports.entries import (
     Attempt,
     AttemptState,
@@ -19,6 +20,7 @@ from fireflyassets.ports.entries import (
     Ending,
     History,
     Operation,
+    Place,
     Recording,
     Release,
     Resumed,
@@ -49,6 +51,21 @@ class JobLedger(ABC):
     @abstractmethod
     def campaign_jobs(self, customer: str, campaign: str) -> list[JobRow]:
         """Return a campaign's rows by creation time: all pages of the index, so maybe stale."""
+
+    @abstractmethod
+    def campaign_page(
+        self,
+        customer: str,
+        campaign: str,
+        *,
+        after: Place | None,
+        status: Status | None = None,
+        most: int,
+    ) -> list[JobRow]:
+        """Return up to *most* of those rows that come behind *after*; fewer only at the end.
+
+        Rows that are recorded meanwhile come last, so that paging neither repeats nor skips one.
+        """
 
     # dispatch
     @abstractmethod

@@ -158,6 +158,22 @@ def query(table: str, condition: Condition, *, index: str | None = None) -> "Que
     return {**source, "IndexName": index} if index else {**source, "ConsistentRead": True}
 
 
+def filtered(request: "QueryInputTypeDef", condition: Condition) -> "QueryInputTypeDef":
+    """Return the query without the items that *condition* does not hold for; all are read."""
+    return {
+        **request,
+        "FilterExpression": condition.text,
+        "ExpressionAttributeNames": {
+            **request.get("ExpressionAttributeNames", {}),
+            **names(condition.text),
+        },
+        "ExpressionAttributeValues": {
+            **request.get("ExpressionAttributeValues", {}),
+            **condition.values,
+        },
+    }
+
+
 class _Reason(TypedDict, total=False):
     """Why one item cancelled its transaction; the stubs give it no attributes."""
 

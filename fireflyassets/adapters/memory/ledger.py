@@ -30,6 +30,7 @@ from fireflyassets.ports.entries import (
     Ending,
     History,
     Operation,
+    Place,
     Recorded,
     Recording,
     Release,
@@ -83,6 +84,25 @@ class MemoryLedger(MemoryLeftovers, JobLedger):
             rows = list(self._rows.values())
         mine = [row for row in rows if (row.customer_id, row.campaign_id) == (customer, campaign)]
         return sorted(mine, key=lambda row: (row.created_at, row.job_id))
+
+    def campaign_page(
+        self,
+        customer: str,
+        campaign: str,
+        *,
+        after: Place | None,
+        status: Status | None = None,
+        most: int,
+    ) -> list[JobRow]:
+        """Return up to *most* of those rows that come behind *after*."""
+        bound = (after.created_at, after.job_id) if after else None
+        rows = [
+            row
+            for row in self.campaign_jobs(customer, campaign)
+            if status in {None, row.status}
+            and (bound is None or (row.created_at, row.job_id) > bound)
+        ]
+        return rows[:most]
 
     # -- dispatch ---------------------------------------------------------------------------
     def due(self, credential: str, customer: str, *, now: datetime, most: int) -> list[JobRow]:
