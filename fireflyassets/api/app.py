@@ -2,7 +2,14 @@
 
 from fastapi import Depends, FastAPI
 
-from fireflyassets.api import answers, description, intake_routes, problems, result_routes
+from fireflyassets.api import (
+    answers,
+    description,
+    intake_routes,
+    problems,
+    result_routes,
+    steering_routes,
+)
 from fireflyassets.api.desk import Desk, Ports
 from fireflyassets.settings import Settings
 
@@ -19,7 +26,7 @@ def create_app(ports: Ports, settings: Settings) -> FastAPI:
         generate_unique_id_function=description.operation_id,
     )
     app.state.desk = Desk(ports, settings)
-    for router in (intake_routes.router, result_routes.router):
+    for router in (intake_routes.router, result_routes.router, steering_routes.router):
         app.include_router(router, dependencies=[Depends(answers.known_version)])
     problems.install(app)
     description.install(app)

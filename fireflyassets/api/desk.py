@@ -5,6 +5,7 @@ Belongs here: the bundle of ports, who may pass. Does not: routes, what a token 
 """
 
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cached_property
 from http import HTTPStatus
 from ipaddress import ip_address
@@ -14,9 +15,13 @@ from urllib.parse import urlsplit
 from fastapi import Depends, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer, SecurityScopes
 
-from fireflyassets.api.problems import ProblemRaised
+from fireflyassets.api.problems import ProblemRaised, not_found
 from fireflyassets.api.thumbnails import Thumbnails
 from fireflyassets.api.tokens import Bearers, Caller, Refused, Scope
+from fireflyassets.core import ids
+from fireflyassets.core.campaign import Retention
+from fireflyassets.core.errors import UnknownCampaign
+from fireflyassets.core.job import JobRow
 from fireflyassets.core.request import Problem
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets.ports.clock import Clock
@@ -27,6 +32,9 @@ from fireflyassets.ports.pictures import PictureReader
 from fireflyassets.ports.queue import JobQueue
 from fireflyassets.settings import Settings
 from fireflyassets.stages.intake import Intake
+from fireflyassets.stages.pinning import pinned
+from fireflyassets.stages.steering import Steering
+from fireflyassets.wave.endings import KEEP
 
 _BEARER: Final = HTTPBearer(
     auto_error=False,
@@ -53,10 +61,23 @@ class Desk:
 
     def __init__(self, ports: Ports, settings: Settings) -> None:
         self.ports = ports
+        self._kept: dict[tuple[str, str, str], timedelta] = {}
         self.api_url = settings.api_url.rstrip("/")
         self.intake = Intake(ports.ledger, ports.objects, ports.queue, ports.catalogue, ports.clock)
         self.thumbnails = Thumbnails(ports.ledger, ports.objects, ports.pictures)
+        self.steering = Steering(ports.ledger, ports.clock, self._keep)
         self.bearers = Bearers(ports.keys, ports.clock, settings)
+
+    def _keep(self, row: JobRow) -> timedelta:
+        """Return how long a row stays once it has ended: longest where nothing says it."""
+        key = (row.customer_id, row.campaign_id, row.campaign_version)
+        if key not in self._kept:
+            try:
+                said = pinned(self.ports.objects, *key).config.retention
+            except UnknownCampaign:
+                said = Retention.AUDIT
+            self._kept[key] = KEEP[said]
+        return self._kept[key]
 
     @cached_property
     def is_local(self) -> bool:
@@ -118,6 +139,7 @@ def _unknown(why: Refused) -> ProblemRaised:
 
 Reader = Annotated[Caller, Security(caller, scopes=[Scope.READ.value])]
 Writer = Annotated[Caller, Security(caller, scopes=[Scope.WRITE.value])]
+Operator = Annotated[Caller, Security(caller, scopes=[Scope.OPS.value])]
 
 
 def onlooker(request: Request, at: AtDesk, given: _Given) -> Caller | None:
@@ -136,3 +158,20 @@ def onlooker(request: Request, at: AtDesk, given: _Given) -> Caller | None:
 
 
 Onlooker = Annotated[Caller | None, Depends(onlooker)]
+
+
+def job_row(at: Desk, tenant: str, job_id: str) -> JobRow:
+    """Return the tenant's own row; another tenant's is as absent as none."""
+    found = at.ports.ledger.jobs(tenant, [job_id]) if ids.KEY.fullmatch(job_id) else {}
+    if job_id not in found:
+        raise not_found("There is no such job.", "job_id")
+    return found[job_id]
+
+
+def require_campaign(at: Desk, tenant: str, campaign: str) -> None:
+    """Return where there is such a campaign: one that is loaded, or that has jobs from before."""
+    if not ids.SLUG.fullmatch(campaign):
+        raise not_found("There is no such campaign.", "campaign")
+    if not at.ports.ledger.campaign_page(tenant, campaign, after=None, most=1):
+        # Raises where there is none; a campaign may also just be new.
+        at.ports.catalogue.campaign(tenant, campaign)

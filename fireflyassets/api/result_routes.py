@@ -13,7 +13,7 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 from fireflyassets.api import answers, shapes
 from fireflyassets.api.answers import IfNoneMatch, place, tell
 from fireflyassets.api.description import RETOLD, headers, refusals
-from fireflyassets.api.desk import AtDesk, Desk, Onlooker, Reader
+from fireflyassets.api.desk import AtDesk, Desk, Onlooker, Reader, job_row, require_campaign
 from fireflyassets.api.problems import ProblemRaised, not_found
 from fireflyassets.api.tokens import Caller, Scope
 from fireflyassets.core import ids
@@ -38,7 +38,7 @@ _NOT_STORED: Final = {"Cache-Control": "no-store"}
 )
 def show_job(at: AtDesk, who: Reader, job_id: str, if_none_match: IfNoneMatch = None) -> Response:
     """Tell how a job stands."""
-    row = _row(at, who.tenant, job_id)
+    row = job_row(at, who.tenant, job_id)
     return tell(shapes.job(row, api_url=at.api_url), if_none_match)
 
 
@@ -55,7 +55,7 @@ def show_job(at: AtDesk, who: Reader, job_id: str, if_none_match: IfNoneMatch = 
 )
 def hand_out(at: AtDesk, who: Reader, job_id: str, aspect: str) -> Response:
     """Redirect to a rendition, by a URL signed now."""
-    row = _row(at, who.tenant, job_id)
+    row = job_row(at, who.tenant, job_id)
     if row.status is not Status.SUCCEEDED:
         raise not_found(f"The job is {row.status.value}; it has no outputs yet.", "job_id")
     if not notify.is_published(row):
@@ -80,8 +80,15 @@ def hand_out(at: AtDesk, who: Reader, job_id: str, aspect: str) -> Response:
 )
 def sum_up(at: AtDesk, who: Reader, campaign: str, if_none_match: IfNoneMatch = None) -> Response:
     """Tell a campaign's counts by status, and its operations, estimated and actual."""
-    rows = _rows(at, who.tenant, campaign)
-    return tell(shapes.campaign(campaign, rows), if_none_match)
+    require_campaign(at, who.tenant, campaign)
+    return tell(campaign_sums(at, who.tenant, campaign), if_none_match)
+
+
+def campaign_sums(at: Desk, tenant: str, campaign: str) -> shapes.Campaign:
+    """Return a campaign's sums; its index may be a moment late."""
+    ledger = at.ports.ledger
+    rows = ledger.campaign_jobs(tenant, campaign)
+    return shapes.campaign(campaign, rows, ledger.campaign_hold(tenant, campaign))
 
 
 @router.get(
@@ -100,7 +107,7 @@ def list_jobs(
 ) -> Response:
     """List a campaign's jobs in the order they came in, page by page."""
     after = place(cursor) if cursor is not None else None
-    _require_campaign(at, who.tenant, campaign)
+    require_campaign(at, who.tenant, campaign)
     rows = at.ports.ledger.campaign_page(
         who.tenant, campaign, after=after, status=status, most=limit
     )
@@ -120,7 +127,7 @@ def show_thumbnail(
     missing = not_found("There is no such picture.", "job_id")
     if who is not None and who.tenant != customer:
         raise missing
-    row = _row(at, customer, job_id)
+    row = job_row(at, customer, job_id)
     if who is not None and not _may_see(who, row):
         raise missing
     small = at.thumbnails.of(row, name) if row.campaign_id == campaign else None
@@ -141,25 +148,3 @@ def _may_see(who: Caller, row: JobRow) -> bool:
 def show_health() -> Response:
     """Say that the process answers; it looks at nothing behind it."""
     return JSONResponse({"status": "ok"}, headers=_NOT_STORED)
-
-
-def _row(at: Desk, who: str, job_id: str) -> JobRow:
-    """Return the tenant's own row; another tenant's is as absent as none."""
-    found = at.ports.ledger.jobs(who, [job_id]) if ids.KEY.fullmatch(job_id) else {}
-    if job_id not in found:
-        raise not_found("There is no such job.", "job_id")
-    return found[job_id]
-
-
-def _rows(at: Desk, who: str, campaign: str) -> list[JobRow]:
-    _require_campaign(at, who, campaign)
-    return at.ports.ledger.campaign_jobs(who, campaign)
-
-
-def _require_campaign(at: Desk, who: str, campaign: str) -> None:
-    """Return where there is such a campaign: one that is loaded, or that has jobs from before."""
-    if not ids.SLUG.fullmatch(campaign):
-        raise not_found("There is no such campaign.", "campaign")
-    if not at.ports.ledger.campaign_page(who, campaign, after=None, most=1):
-        # Raises where there is none; a campaign may also just be new.
-        at.ports.catalogue.campaign(who, campaign)

@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 
 from fireflyassets.api.problems import ProblemPart, said
 from fireflyassets.core.brief import Row
-from fireflyassets.core.job import JobRow
+from fireflyassets.core.job import Hold, JobRow
 from fireflyassets.core.request import Problem
 from fireflyassets.core.status import HumanReview, Status
 from fireflyassets.ports.entries import Conflict, Duplicate, Recorded
@@ -59,6 +59,7 @@ class Campaign(TypedDict):
     jobs: int
     byStatus: Annotated[dict[str, int], Field(description="Every status, those at 0 too.")]
     held: int
+    hold: Annotated[str | None, Field(description="Why the campaign is on hold; null: it is not.")]
     costEstimate: Operations
     costActual: Operations
 
@@ -112,7 +113,7 @@ def job(row: JobRow, *, api_url: str) -> Job:
     }
 
 
-def campaign(name: str, rows: Sequence[JobRow]) -> Campaign:
+def campaign(name: str, rows: Sequence[JobRow], hold: Hold | None) -> Campaign:
     """Return a campaign's sums over all its jobs."""
     counts = Counter(row.status for row in rows)
     return {
@@ -120,6 +121,7 @@ def campaign(name: str, rows: Sequence[JobRow]) -> Campaign:
         "jobs": len(rows),
         "byStatus": {status.value: counts[status] for status in Status},
         "held": sum(row.hold is not None for row in rows),
+        "hold": hold.reason if hold else None,
         "costEstimate": str(sum((row.cost_estimate for row in rows), Decimal(0))),
         "costActual": str(sum((row.cost_actual or Decimal(0) for row in rows), Decimal(0))),
     }

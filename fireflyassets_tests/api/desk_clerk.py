@@ -46,7 +46,7 @@ def token(
         "aud": "fireflyassets",
         "sub": f"system-of-{tenant}",
         "tenant": tenant,
-        "scope": "jobs:write jobs:read",
+        "scope": "jobs:write jobs:read ops",
         "iat": now,
         "exp": now + 3600,
     }

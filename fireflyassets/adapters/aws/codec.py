@@ -167,7 +167,7 @@ def job_row(item: Item) -> JobRow:
         epoch=read.integer("epoch"),
         generation=read.integer("generation"),
         wave=read.maybe_text("wave"),
-        hold=_hold(read.mapping("hold")) if read.has("hold") else None,
+        hold=hold_of(read.mapping("hold")) if read.has("hold") else None,
         not_before=read.maybe_instant("notBefore"),
         reason=read.maybe_text("reason"),
         attempts=read.integer("attempts"),
@@ -189,7 +189,8 @@ def hold_attribute(hold: Hold) -> "AttributeValueTypeDef":
     )
 
 
-def _hold(read: Reader) -> Hold:
+def hold_of(read: Reader) -> Hold:
+    """Return the hold of such a map."""
     return Hold(reason=read.text("reason"), since=read.instant("since"), by=read.text("by"))
 
 

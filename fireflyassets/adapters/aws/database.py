@@ -107,6 +107,10 @@ class Database:
             return Lost(_stored(error))
         return Applied({})
 
+    def delete(self, table: str, key: Item) -> None:
+        """Remove an item; one that is not there is fine."""
+        self._client.delete_item(TableName=table, Key=key)
+
     def get(self, table: str, key: Item) -> Item | None:
         """Read one item consistently."""
         answer = self._client.get_item(TableName=table, Key=key, ConsistentRead=True)
