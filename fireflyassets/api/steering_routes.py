@@ -26,7 +26,7 @@ _OF_A_CAMPAIGN: Final = refusals(HTTPStatus.NOT_FOUND)
 
 
 @router.post(
-    "/v1/jobs/{job_id}:cancel",
+    "/v1/jobs/{job_id}/cancel",
     response_model=shapes.Job,
     responses=refusals(HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT),
 )
@@ -43,7 +43,7 @@ def cancel_job(at: AtDesk, who: Writer, job_id: str) -> Response:
 
 
 @router.post(
-    "/v1/campaigns/{campaign}:hold",
+    "/v1/campaigns/{campaign}/hold",
     response_model=shapes.Campaign,
     responses={**_OF_A_CAMPAIGN, **refusals(HTTPStatus.UNPROCESSABLE_ENTITY)},
 )
@@ -57,7 +57,7 @@ def hold_campaign(
 
 
 @router.post(
-    "/v1/campaigns/{campaign}:resume", response_model=shapes.Campaign, responses=_OF_A_CAMPAIGN
+    "/v1/campaigns/{campaign}/resume", response_model=shapes.Campaign, responses=_OF_A_CAMPAIGN
 )
 def resume_campaign(at: AtDesk, who: Operator, campaign: str) -> Response:
     """Let a campaign go on. Asking again is safe."""
@@ -67,7 +67,7 @@ def resume_campaign(at: AtDesk, who: Operator, campaign: str) -> Response:
 
 
 @router.post(
-    "/v1/campaigns/{campaign}:cancel", response_model=shapes.Campaign, responses=_OF_A_CAMPAIGN
+    "/v1/campaigns/{campaign}/cancel", response_model=shapes.Campaign, responses=_OF_A_CAMPAIGN
 )
 def cancel_campaign(at: AtDesk, who: Operator, campaign: str) -> Response:
     """Cancel what waits, and hold the rest: ask again until `byStatus` shows none running."""

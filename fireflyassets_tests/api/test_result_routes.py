@@ -262,8 +262,8 @@ def test_the_description_lists_the_public_routes() -> None:
         "/v1/jobs/{job_id}/outputs/{aspect}",
         "/v1/campaigns/{campaign}",
         "/v1/campaigns/{campaign}/jobs",
-        "/v1/jobs/{job_id}:cancel",
-        "/v1/campaigns/{campaign}:hold",
-        "/v1/campaigns/{campaign}:resume",
-        "/v1/campaigns/{campaign}:cancel",
+        "/v1/jobs/{job_id}/cancel",
+        "/v1/campaigns/{campaign}/hold",
+        "/v1/campaigns/{campaign}/resume",
+        "/v1/campaigns/{campaign}/cancel",
     }

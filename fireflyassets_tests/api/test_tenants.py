@@ -68,7 +68,7 @@ def test_every_route_serves_its_own_tenant(method: str, path: str) -> None:
     """Else a refusal to others would mean nothing."""
     desk = clerk()
 
-    job_id = desk.post().json()["jobId"] if path.endswith("}:cancel") else finished(desk)
+    job_id = desk.post().json()["jobId"] if path.endswith("}/cancel") else finished(desk)
 
     answer = ask(desk, method, path, job_id, TOKEN)
 
