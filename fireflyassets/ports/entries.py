@@ -40,6 +40,14 @@ class Conflict:
 Recording = Recorded | Duplicate | Conflict
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in a campaign's list, which is in the order of creation; ids part equal instants."""
+
+    created_at: datetime
+    job_id: str
+
+
 class WaveState(StrEnum):
     """How far a wave is. ``ended`` is the only state that a sweep leaves alone."""
 

@@ -116,6 +116,11 @@ class Database:
         return Applied({})
 
     @told(_STORE)
+    def delete(self, table: str, key: Item) -> None:
+        """Remove an item; one that is not there is fine."""
+        self._client.delete_item(TableName=table, Key=key)
+
+    @told(_STORE)
     def get(self, table: str, key: Item) -> Item | None:
         """Read one item consistently."""
         answer = self._client.get_item(TableName=table, Key=key, ConsistentRead=True)
@@ -167,6 +172,22 @@ def query(table: str, condition: Condition, *, index: str | None = None) -> "Que
         "ExpressionAttributeValues": condition.values,
     }
     return {**source, "IndexName": index} if index else {**source, "ConsistentRead": True}
+
+
+def filtered(request: "QueryInputTypeDef", condition: Condition) -> "QueryInputTypeDef":
+    """Return the query without the items that *condition* does not hold for; all are read."""
+    return {
+        **request,
+        "FilterExpression": condition.text,
+        "ExpressionAttributeNames": {
+            **request.get("ExpressionAttributeNames", {}),
+            **names(condition.text),
+        },
+        "ExpressionAttributeValues": {
+            **request.get("ExpressionAttributeValues", {}),
+            **condition.values,
+        },
+    }
 
 
 class _Reason(TypedDict, total=False):
