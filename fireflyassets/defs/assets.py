@@ -203,7 +203,7 @@ class WaveRun:
         won = wave.jobs if wave else ()
         for row in batch.rows:
             if row.job_id not in won:
-                yield Skipped(row.job_id, "another wave took it meanwhile")
+                yield Skipped(row.job_id, "another wave took it, or its campaign is on hold")
         if wave:
             self.context.instance.add_run_tags(run_id, {names.WAVE_TAG: wave.wave_id})
             yield from WaveThread(shop, wave, run_id).reports()

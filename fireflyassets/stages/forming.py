@@ -90,9 +90,14 @@ def form(
 ) -> Wave | None:
     """Form a wave: the item first, then one claim for each job, then the winners' list.
 
-    None if no job could be claimed; the wave has ended then. *claiming* is how, where it is not
-    by the ledger's `claim`.
+    None if no job could be claimed, or their campaign is on hold: then they are held with it.
+    *claiming* is how they are claimed, where it is not by the ledger's `claim`.
     """
+    hold = ledger.campaign_hold(batch.lane.customer, batch.campaign)
+    if hold is not None:
+        for row in batch.rows:
+            ledger.hold_with_campaign(row, hold)
+        return None
 
     def claim(job_id: str) -> Claim | None:
         return ledger.claim(job_id, batch.lane.customer, wave_id, now=now)

@@ -58,13 +58,14 @@ def rebind(
     found: Counter[Moved] = Counter()
     while found.total() < most:
         batches = next_batches(ledger, lost, waves_per_lane=1, size=lambda _: most, now=now)
-        if not batches:
-            break
+        before = found.total()
         for batch in batches:
             wave = form(ledger, batch, wave_id=new_id(), now=now)
             if wave is not None:
                 found += _give_back(ledger, catalogue, wave, now=now)
                 ledger.end(wave.wave_id)
+        if found.total() == before:
+            break
     if found:
         _log.warning("jobs whose line nobody serves any more: %s", dict(found))
     return found

@@ -43,7 +43,7 @@ class WaveThread:
     _engine: WaveEngine | None = None
 
     def reports(self) -> Iterator[Report]:
-        """Yield the wave's reports; leaving early stops it and waits until nothing is in flight."""
+        """Yield the wave's reports; leaving early stops it and waits until its ids are stored."""
         thread = threading.Thread(target=self._run, name=self.wave.wave_id, daemon=True)
         thread.start()
         try:
@@ -81,7 +81,7 @@ class WaveThread:
             await self._work()
         except errors.Refused as refusal:
             why = f"its wave can't begin: {refusal}".removesuffix(".")
-            await shop.offload(set_aside, shop.ledger, wave, why, now=shop.clock.now())
+            await shop.lanes.ledger(set_aside, shop.ledger, wave, why, now=shop.clock.now())
             for job_id in wave.jobs:
                 self._reports.put(Skipped(job_id, why))
 

@@ -1,7 +1,9 @@
 """Runs as Dagster sees them: waves that a sensor launched, and runs that a person started."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+import dagster as dg
 import pytest
 
 from fireflyassets.adapters.clock import SystemClock
@@ -246,7 +248,7 @@ def test_a_run_by_hand_names_what_was_taken_meanwhile() -> None:
         assert failure.user_failure_data is not None
         table = failure.user_failure_data.metadata["failed"].value.records
         assert [(row.data["job"], row.data["reason"]) for row in table] == [
-            (second, "another wave took it meanwhile")
+            (second, "another wave took it, or its campaign is on hold")
         ]
         assert there.here.row(first).status is Status.SUCCEEDED
 
@@ -284,3 +286,37 @@ def test_jobs_that_are_taken_away_in_mid_wave_end_the_run_red() -> None:
 
         assert not result.success
         assert there.failed(DELIVERIES) == {job}
+
+
+def test_a_run_s_range_holds_its_own_jobs_alone() -> None:
+    """A key that another writer adds in between is in no run; what was shrunk away is queued."""
+    with location() as there:
+        jobs = there.here.order(3)
+        crowded = replace(there, instance=Crowded(there.instance))
+
+        requests = crowded.dispatch()
+
+        keys = list(there.instance.get_dynamic_partitions("jobs_acme_spring-launch"))
+        asked: set[str] = set()
+        for request in requests:
+            start = keys.index(request.tags[names.RANGE_START_TAG])
+            end = keys.index(request.tags[names.RANGE_END_TAG])
+            asked |= set(keys[start : end + 1])
+        assert "foreign" in keys
+        running = {job for job in jobs if there.here.row(job).status is Status.RUNNING}
+        assert asked == running
+        assert {there.here.row(job).wave for job in set(jobs) - running} <= {None}
+
+
+class Crowded:
+    """An instance where somebody else adds a key just after each of our own additions."""
+
+    def __init__(self, instance: dg.DagsterInstance) -> None:
+        self._instance = instance
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._instance, name)
+
+    def add_dynamic_partitions(self, name: str, keys: Sequence[str]) -> None:
+        """Add the keys, and one that is nobody's here."""
+        self._instance.add_dynamic_partitions(name, [*keys, "foreign"])

@@ -8,7 +8,7 @@ from threading import RLock
 
 from fireflyassets.adapters.memory.calls import MemoryCalls
 from fireflyassets.adapters.outbox import StatusEvent, status_event
-from fireflyassets.core.job import JobRow
+from fireflyassets.core.job import Hold, JobRow
 from fireflyassets.ports.entries import Wave
 
 
@@ -20,6 +20,7 @@ class MemoryBase:
         self._rows: dict[str, JobRow] = {}
         self._waves: dict[str, Wave] = {}
         self._keys: dict[tuple[str, str], tuple[str, datetime]] = {}
+        self._holds: dict[tuple[str, str], Hold] = {}
         self._calls = MemoryCalls()
         self._outbox: list[StatusEvent] = []
 
