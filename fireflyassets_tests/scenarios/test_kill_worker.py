@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import httpx
 import psutil
@@ -22,6 +22,7 @@ from botocore.session import get_session
 from PIL import Image
 
 from fireflyassets.adapters.aws.ledger import DynamoLedger
+from fireflyassets.adapters.aws.tables import Tables
 from fireflyassets.core.status import Status
 from fireflyassets.local import processes, sample
 from fireflyassets.local.customer import Customer, Doors, Job
@@ -33,7 +34,11 @@ from fireflyassets.ports.entries import AttemptState
 from fireflyassets.settings import Settings
 from fireflyassets_tests import readback
 
-pytestmark = pytest.mark.stack
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+# Whole stacks one after the other: two of them at once are slower than both.
+pytestmark = [pytest.mark.stack, pytest.mark.xdist_group("whole stack")]
 
 T = TypeVar("T")
 PROJECT = Path(__file__).parents[2]
@@ -49,6 +54,7 @@ class Shop:
     stack: Stack
     customer: Customer
     ledger: DynamoLedger
+    dynamodb: "DynamoDBClient"
     brief: sample.Sample
 
     def jobs(self) -> dict[str, Job]:
@@ -78,6 +84,11 @@ class Shop:
             for one in self.ledger.history(job_id).attempts
             if one.vendor_id is None and one.state is AttemptState.SUBMITTING
         }
+
+    def adobe_tokens(self) -> list[str]:
+        """Return the bearer tokens that the processes share."""
+        rows = self.dynamodb.scan(TableName=Tables(Settings().table_prefix).tokens)["Items"]
+        return [row["token"]["S"] for row in rows if "token" in row]
 
     def kill_workers(self) -> None:
         """SIGKILL the processes of all runs: the wave at work, and the tenant's warm one."""
@@ -126,9 +137,10 @@ def shop(state: Path) -> Iterator[Shop]:
             aws_access_key_id=DUMMY,
             aws_secret_access_key=DUMMY,
         )
-        ledger = DynamoLedger(cast("Any", client), prefix=settings.table_prefix)
+        client = cast("DynamoDBClient", client)
+        ledger = DynamoLedger(client, prefix=settings.table_prefix)
         with Customer(doors, customer=sample.CUSTOMER, campaign=sample.CAMPAIGN) as customer:
-            yield Shop(stack, customer, ledger, sample.load(PROJECT))
+            yield Shop(stack, customer, ledger, client, sample.load(PROJECT))
         client.close()
 
 
@@ -184,6 +196,7 @@ def test_killed_workers_pay_nothing_twice(tmp_path: Path) -> None:
         assert "outcome of a paid call is unknown" in (left[here.marked()].reason or "")
         assert_paid_once(here, inside)
         assert_copy_is_readable(here, jobs)
+        assert_logs_keep_secrets(here)
 
 
 def assert_paid_once(here: Shop, inside: set[str]) -> None:
@@ -220,3 +233,21 @@ def assert_copy_is_readable(here: Shop, jobs: dict[str, Job]) -> None:
             assert f"{picture.width}x{picture.height}" == aspect
             assert readback.read(picture, area, request.headline).matches
             assert not readback.read(picture, area, "Other words stand here").matches
+
+
+def assert_logs_keep_secrets(here: Shop) -> None:
+    """Each Adobe call has its line, and no line of any process a signed URL, token or prompt."""
+    folder = here.stack.folder
+    logs = [*folder.logs.iterdir(), *folder.dagster_home.glob("storage/*/compute_logs/*")]
+    text = "\n".join(log.read_text("utf-8", "replace") for log in logs)
+    calls = [line for line in text.splitlines() if "INFO fireflyassets.adobe: call client=" in line]
+    assert len([line for line in calls if "/images/generate-async" in line]) >= 24
+    assert len([line for line in calls if "/create-composite" in line]) >= 3 * 23
+    secrets = {
+        "signature": {"Signature="},
+        "token": {"Bearer ", *here.stack.access.tokens.values(), *here.adobe_tokens()},
+        "prompt": {request.prompt for request in here.brief.all},
+        "headline": {request.headline for request in here.brief.all},
+    }
+    assert here.adobe_tokens()
+    assert [kind for kind, words in secrets.items() if any(word in text for word in words)] == []
