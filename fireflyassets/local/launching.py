@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from fireflyassets.core.errors import UnusableConfiguration
-from fireflyassets.local import access, environment, folder, processes, services
+from fireflyassets.local import access, environment, folder, keeping, processes, services
 from fireflyassets.local.stack import Say, Stack, stopped_at_the_end
 
 PROJECT_PARTS: Final = ("dagster.yaml", "workspace.yaml", "campaigns")
@@ -34,6 +34,8 @@ class Options:
     twin_options: tuple[str, ...] = ()
     secrets: Mapping[str, str] = field(default_factory=dict[str, str])
     needed_bytes: int = folder.NEEDED_BYTES
+    reset: bool = False
+    """Whether the state is emptied first."""
 
 
 @contextmanager
@@ -42,6 +44,8 @@ def launched(options: Options, say: Say) -> Generator[Stack]:
 
     Raises:
         UnusableConfiguration: The folder, a port or the project can't be used.
+        DiskFull: The disk has too little room.
+        StateLost: The last stop did not save the state, or this one did not.
         ServiceDown: A service did not start.
     """
     project = options.project.resolve()
@@ -50,6 +54,9 @@ def launched(options: Options, say: Say) -> Generator[Stack]:
     state.prepare(needed_bytes=options.needed_bytes)
     with folder.locked(state) as held, _temporary_folder() as temporary:
         _end_leftovers(state, say)
+        if options.reset:
+            keeping.reset(state)
+        keeping.require_whole(state)
         doors = access.recall(state, asked=options.ports, customers=_customers(project))
         for sentence in doors.moved:
             say(sentence)
@@ -71,7 +78,7 @@ def launched(options: Options, say: Say) -> Generator[Stack]:
             module=options.module,
             twin_options=options.twin_options,
         )
-        with stopped_at_the_end(stack):
+        with keeping.kept(state), stopped_at_the_end(stack):
             stack.start(services.phases(composition))
             yield stack
 
