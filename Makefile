@@ -4,8 +4,9 @@
 SHELL := /bin/sh
 BIN := .venv/bin
 STAMP := .venv/.synced
-# Two workers, as the bound of `make test` has two cores; each starts services of its own.
-PYTEST := $(BIN)/pytest -q -n 2 --dist loadgroup
+# Two workers, as the bound of `make test` has two cores; each starts services of its own, and takes
+# whole files in the order of conftest.py, which puts the longest first.
+PYTEST := $(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 # What the tests marked `full` need beside the lock, by Debian's names.
 DEBIAN_PACKAGES := redis-server
 

@@ -14,8 +14,7 @@ import pytest
 
 from fireflyassets.local import processes
 
-# Whole stacks one after the other: two of them at once are slower than both.
-pytestmark = [pytest.mark.stack, pytest.mark.xdist_group("whole stack")]
+pytestmark = [pytest.mark.stack, pytest.mark.whole]
 
 PROJECT = Path(__file__).parents[2]
 STOP_SECONDS = 120

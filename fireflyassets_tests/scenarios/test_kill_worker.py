@@ -37,8 +37,7 @@ from fireflyassets_tests import readback
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-# Whole stacks one after the other: two of them at once are slower than both.
-pytestmark = [pytest.mark.stack, pytest.mark.xdist_group("whole stack")]
+pytestmark = [pytest.mark.stack, pytest.mark.whole]
 
 T = TypeVar("T")
 PROJECT = Path(__file__).parents[2]
