@@ -10,7 +10,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,7 @@ from fireflyassets.local import disk, report, sample
 from fireflyassets.local.access import LISTENERS
 from fireflyassets.local.books import require_ledger
 from fireflyassets.local.commands import STATE
+from fireflyassets.local.keeping import StateLost
 from fireflyassets.local.launching import Options, launched, require_project
 from fireflyassets.local.outcome import Outcome, broken_promises
 from fireflyassets.local.service import pause
@@ -133,22 +134,16 @@ def _told(program: Callable[[], int], written: Path) -> int:
     try:
         return program()
     except FactoryError as error:
-        for each in _chain(error):
-            print(each, file=sys.stderr, flush=True)
+        cause = error.__context__
+        if isinstance(error, StateLost) and isinstance(cause, FactoryError):
+            print(cause, file=sys.stderr, flush=True)
+        print(error, file=sys.stderr, flush=True)
         return 1
     except OSError as error:
         if error.errno not in NO_ROOM:
             raise
         print(f"{written}: {error.strerror}. {disk.described(written)}.", file=sys.stderr)
         return 1
-
-
-def _chain(error: BaseException) -> Iterator[FactoryError]:
-    """Yield the error with those that it came on top of, the first one first."""
-    if error.__context__ is not None:
-        yield from _chain(error.__context__)
-    if isinstance(error, FactoryError):
-        yield error
 
 
 def _welcome(stack: Stack) -> str:
