@@ -12,6 +12,7 @@ from typing import Final
 
 from fireflyassets.local.access import HOST, Access
 from fireflyassets.local.folder import StateFolder
+from fireflyassets.local.issuer import ISSUER
 from fireflyassets.local.processes import MARK
 
 REGION: Final = "us-east-1"
@@ -28,7 +29,13 @@ _FRUGAL: Final = {
     "MALLOC_MMAP_THRESHOLD_": "131072",
     "MALLOC_TRIM_THRESHOLD_": "131072",
 }
-_DROPPED: Final = ("AWS_", "DAGSTER_")
+_DROPPED: Final = (
+    "AWS_",
+    "DAGSTER_",
+    # They name real issuers and identities; the stack has its own.
+    "FIREFLYASSETS_OIDC_",
+    "FIREFLYASSETS_QUEUE_SENDERS",
+)
 _DROPPED_ENDINGS: Final = ("_PROXY",)
 
 
@@ -52,6 +59,8 @@ def compose(
         **kept,
         **_aws(access),
         **_factory(access, project),
+        "FIREFLYASSETS_OIDC_ISSUER": ISSUER,
+        "FIREFLYASSETS_OIDC_KEYS_URL": folder.key_set.as_uri(),
         **secrets,
         MARK: str(folder.root),
         CODE_SERVER_PORT: str(access.ports["code"]),
@@ -90,7 +99,4 @@ def _factory(access: Access, project: Path) -> dict[str, str]:
         "FIREFLYASSETS_IMAGE_URL": adobe,
         "FIREFLYASSETS_ADOBE_HOSTS": json.dumps([adobe.removeprefix("http://")]),
         "FIREFLYASSETS_API_URL": access.url("api"),
-        "FIREFLYASSETS_API_TOKENS": json.dumps(
-            {token: customer for customer, token in access.tokens.items()}
-        ),
     }

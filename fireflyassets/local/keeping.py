@@ -77,7 +77,7 @@ def require_whole(folder: StateFolder) -> None:
 
 
 def reset(folder: StateFolder) -> None:
-    """Empty the state: jobs, files, runs and bills. Ports and tokens stay."""
+    """Empty the state: jobs, files, runs and bills. Ports and the key of the tokens stay."""
     for path in (folder.aws, folder.twin, folder.dagster_home):
         shutil.rmtree(path)
         path.mkdir()

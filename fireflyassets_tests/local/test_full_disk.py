@@ -7,6 +7,7 @@ from typing import Any, cast
 import pytest
 from botocore.session import get_session
 
+from fireflyassets.adapters.clock import SystemClock
 from fireflyassets.local import keeping
 from fireflyassets.local.access import Access, recall
 from fireflyassets.local.environment import DUMMY, REGION, compose
@@ -68,7 +69,8 @@ def test_save_that_fails_is_said_and_the_next_start_refused(tmp_path: Path) -> N
     """What an earlier stop saved stays on the disk, so that its age alone tells."""
     folder = StateFolder(tmp_path / "state")
     folder.prepare(needed_bytes=0)
-    stack = Stack(folder, recall(folder, asked={}, customers=[]), lambda _: None, least_bytes=0)
+    access = recall(folder, asked={}, customers=[], clock=SystemClock())
+    stack = Stack(folder, access, lambda _: None, least_bytes=0)
     service = embedded_aws(folder, stack.access, tmp_path)
     with keeping.kept(folder):
         work(stack, service, items=1)
