@@ -44,7 +44,7 @@ def test_endpoint_where_nobody_listens_is_said(
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
 
     assert main(["fence", "list"]) == 1
-    assert "Could not connect to the endpoint URL" in capsys.readouterr().err
+    assert "does not answer now (EndpointConnectionError)" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("words", READING, ids=" ".join)
@@ -65,10 +65,10 @@ def test_setting_that_can_not_be_used_is_named_without_its_value(
 def test_setting_that_is_no_json_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("FIREFLYASSETS_API_TOKENS", "SECMARK")
+    monkeypatch.setenv("FIREFLYASSETS_ADOBE_HOSTS", "SECMARK")
 
     assert main(["campaign", "list"]) == 1
     said = capsys.readouterr().err
     assert said.startswith("A setting can't be used: ")
-    assert "api_tokens" in said
+    assert "adobe_hosts" in said
     assert "SECMARK" not in said
