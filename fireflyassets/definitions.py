@@ -36,5 +36,7 @@ def build_definitions(
 @dg.definitions
 def defs() -> dg.Definitions:
     """Load the location: one bad campaign file is quarantined and takes nothing else down."""
-    catalogue = composition.factory().catalogue
+    factory = composition.factory()
+    composition.log_to_stderr(factory.settings)
+    catalogue = factory.catalogue
     return build_definitions(catalogue.campaigns(), resources.resources())

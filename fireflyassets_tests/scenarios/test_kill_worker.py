@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import httpx
 import psutil
@@ -25,6 +25,7 @@ from PIL import Image
 
 from fireflyassets.adapters.aws.ledger import DynamoLedger
 from fireflyassets.adapters.aws.objects import S3ObjectStore
+from fireflyassets.adapters.aws.tables import Tables
 from fireflyassets.core.status import Status
 from fireflyassets.local import processes, sample
 from fireflyassets.local.customer import Customer, Doors, Job
@@ -36,7 +37,10 @@ from fireflyassets.ports.entries import AttemptState
 from fireflyassets.settings import Settings
 from fireflyassets_tests import readback
 
-pytestmark = pytest.mark.stack
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+pytestmark = [pytest.mark.stack, pytest.mark.whole]
 
 T = TypeVar("T")
 PROJECT = Path(__file__).parents[2]
@@ -53,6 +57,7 @@ class Shop:
     customer: Customer
     ledger: DynamoLedger
     objects: S3ObjectStore
+    dynamodb: "DynamoDBClient"
     brief: sample.Sample
 
     def jobs(self) -> dict[str, Job]:
@@ -82,6 +87,11 @@ class Shop:
             for one in self.ledger.history(job_id).attempts
             if one.vendor_id is None and one.state is AttemptState.SUBMITTING
         }
+
+    def adobe_tokens(self) -> list[str]:
+        """Return the bearer tokens that the processes share."""
+        rows = self.dynamodb.scan(TableName=Tables(Settings().table_prefix).tokens)["Items"]
+        return [row["token"]["S"] for row in rows if "token" in row]
 
     def kill_workers(self, *, with_code_server: bool = False) -> None:
         """SIGKILL the processes of all runs: the wave at work, and the tenant's warm one."""
@@ -138,7 +148,7 @@ def shop(state: Path) -> Iterator[Shop]:
         ledger = DynamoLedger(dynamodb, prefix=settings.table_prefix)
         objects = S3ObjectStore(s3, bucket=settings.bucket)
         with Customer(doors, customer=sample.CUSTOMER, campaign=sample.CAMPAIGN) as customer:
-            yield Shop(stack, customer, ledger, objects, sample.load(PROJECT))
+            yield Shop(stack, customer, ledger, objects, dynamodb, sample.load(PROJECT))
         dynamodb.close()
         s3.close()
 
@@ -211,6 +221,7 @@ def test_killed_workers_pay_nothing_twice(tmp_path: Path) -> None:
             told=here.unfinished_runs,
         )
         assert_copy_is_readable(here, jobs)
+        assert_logs_keep_secrets(here)
 
 
 def assert_paid_once(here: Shop, inside: set[str]) -> None:
@@ -279,3 +290,21 @@ def assert_copy_is_readable(here: Shop, jobs: dict[str, Job]) -> None:
             assert f"{picture.width}x{picture.height}" == aspect
             assert readback.read(picture, area, request.headline).matches
             assert not readback.read(picture, area, "Other words stand here").matches
+
+
+def assert_logs_keep_secrets(here: Shop) -> None:
+    """Each Adobe call has its line, and no line of any process a signed URL, token or prompt."""
+    folder = here.stack.folder
+    logs = [*folder.logs.iterdir(), *folder.dagster_home.glob("storage/*/compute_logs/*")]
+    text = "\n".join(log.read_text("utf-8", "replace") for log in logs)
+    calls = [line for line in text.splitlines() if "INFO fireflyassets.adobe: call client=" in line]
+    assert len([line for line in calls if "/images/generate-async" in line]) >= 24
+    assert len([line for line in calls if "/create-composite" in line]) >= 3 * 23
+    secrets = {
+        "signature": {"Signature="},
+        "token": {"Bearer ", *here.stack.access.tokens.values(), *here.adobe_tokens()},
+        "prompt": {request.prompt for request in here.brief.all},
+        "headline": {request.headline for request in here.brief.all},
+    }
+    assert here.adobe_tokens()
+    assert [kind for kind, words in secrets.items() if any(word in text for word in words)] == []
