@@ -46,8 +46,8 @@ from fireflyassets.wave.assembly import in_thread
 
 FIGURES = Path(__file__).parents[1] / "out" / "bench" / "polling.json"
 MEDIAN = 15.0
-TAUGHT, MEASURED, AFTER = 1800, 1800, 400
-PER_SECOND = 20
+TAUGHT, MEASURED, AFTER = 900, 900, 200
+PER_SECOND = 10
 CROWD, SPARE = 1000, 150
 """Jobs in flight at once; some are done before the last is sent."""
 HIT_RATIO = 0.99

@@ -112,6 +112,7 @@ class Collector:
         failure = classify(fault)
         closed = await self.close(attempt, AttemptState.FAILED, fault)
         await self.book(call, attempt, Cause.ACCEPTED_BUT_FAILED)
-        if ACTIONS[failure] is not Action.RETRY:
+        stale_again = failure is FailureClass.STALE_REFERENCE and call.is_stale_again(attempt.n)
+        if stale_again or ACTIONS[failure] is not Action.RETRY:
             raise errors.StepRefused(call.step, fault, failure=failure)
         return closed

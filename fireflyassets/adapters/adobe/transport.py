@@ -12,7 +12,7 @@ from typing import Final
 import httpx
 
 _CONNECTIONS: Final = 200
-_KEPT: Final = 32
+KEPT: Final = 32
 """Enough for a hundred polls a second. The library looks at every pair of kept connections twice a
 call: with 200 of them, which any short stall opens, looking takes all the time there is, so that
 the stall never ends."""
@@ -67,7 +67,7 @@ def open_transport(context: ssl.SSLContext, *, connections: int = _CONNECTIONS) 
         kept=httpx.AsyncHTTPTransport(
             verify=context,
             trust_env=False,
-            limits=httpx.Limits(max_connections=min(connections, _KEPT)),
+            limits=httpx.Limits(max_connections=min(connections, KEPT)),
         ),
         fresh=httpx.AsyncHTTPTransport(
             verify=context,
