@@ -7,6 +7,7 @@ reads them from AWS's usual variables, so that one machine and AWS differ in not
 from typing import TYPE_CHECKING, Final, cast
 
 from botocore.config import Config
+from botocore.credentials import Credentials
 from botocore.session import get_session
 
 if TYPE_CHECKING:
@@ -44,8 +45,14 @@ def dynamodb(region: str | None = None) -> "DynamoDBClient":
 
 def s3(region: str | None = None) -> "S3Client":
     """Make an S3 client; without a *region* botocore finds its own."""
-    made = get_session().create_client("s3", region_name=region, config=S3_CONFIG)
-    return cast("S3Client", made)
+    return s3_and_credentials(region)[0]
+
+
+def s3_and_credentials(region: str | None = None) -> "tuple[S3Client, Credentials | None]":
+    """Make an S3 client, and return beside it what it signs with."""
+    session = get_session()
+    made = session.create_client("s3", region_name=region, config=S3_CONFIG)
+    return cast("S3Client", made), session.get_credentials()
 
 
 def sqs(region: str | None = None) -> "SQSClient":
