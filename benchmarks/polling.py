@@ -120,11 +120,10 @@ class Bench:
         arrived = await self.collector.collect(self._call(n, part), attempt, lease)
         part.in_flight -= 1
         if counts and isinstance(arrived, Arrived) and me is not None:
-            seconds = float(answer.vendor_id.rpartition("-")[2])
+            seconds, ended = map(float, answer.vendor_id.split("-")[1:])
             part.polls.append(arrived.polls)
-            meant = self.clock.due[me] - begun
-            part.lags.append((arrived.took.total_seconds() - seconds) / seconds)
-            part.scheduled.append((meant.total_seconds() - seconds) / seconds)
+            part.lags.append(((begun + arrived.took).timestamp() - ended) / seconds)
+            part.scheduled.append((self.clock.due[me].timestamp() - ended) / seconds)
 
     async def run(self, part: Part, *, taught: int, jobs: int, after: int, pace: float) -> None:
         """Submit jobs at a steady pace and collect them all; *jobs* in the middle count."""

@@ -43,12 +43,13 @@ async def token(_: Request) -> JSONResponse:
 
 
 async def generate(request: Request) -> JSONResponse:
-    """Accept a job; its prompt says ``<median seconds> <sigma>``, its id how long it takes."""
+    """Accept a job; its prompt says ``<median seconds> <sigma>``, its id the time and the end."""
     prompt = (await request.json())["prompt"]
     median, sigma = map(float, prompt.split())
     seconds = median * math.exp(sigma * next(DEVIATES[prompt]))
-    name = f"urn:ff:jobs:bench:{next(NUMBERS)}-{seconds:.4f}"
-    ENDS[name] = time.monotonic() + seconds
+    ends_at = time.time() + seconds  # noqa: TID251 - the truth that the bench compares with.
+    name = f"urn:ff:jobs:bench:{next(NUMBERS)}-{seconds:.4f}-{ends_at:.4f}"
+    ENDS[name] = ends_at
     url = f"{request.base_url}v3/status/{name}"
     return JSONResponse({"jobId": name, "statusUrl": url, "cancelUrl": url}, 202)
 
@@ -56,7 +57,7 @@ async def generate(request: Request) -> JSONResponse:
 async def status(request: Request) -> JSONResponse:
     """Say whether a job is done."""
     name = request.path_params["name"]
-    if time.monotonic() < ENDS[name]:
+    if time.time() < ENDS[name]:  # noqa: TID251 - see above.
         return JSONResponse({"jobId": name, "status": "running"})
     outputs = [{"seed": 1, "image": {"url": f"{request.base_url}out/{name}"}}]
     return JSONResponse({"jobId": name, "status": "succeeded", "result": {"outputs": outputs}})
