@@ -1,6 +1,6 @@
 """Steps that make a picture out of pictures: what goes out, what is kept, what is paid."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from decimal import Decimal
 
@@ -22,7 +22,7 @@ from fireflyassets_tests.floor import (
 )
 from fireflyassets_tests.front_door import FixedCatalogue, card, config
 
-LONG: list[dict[str, object]] = [
+LONG: list[Mapping[str, object]] = [
     {"name": "art", "kind": "generate", "size": "20x20"},
     {"name": "wider", "kind": "expand", "picture": "art.picture", "size": "40x20"},
     {"name": "cut", "kind": "remove-background", "picture": "wider.picture", "mode": "mask"},
@@ -41,7 +41,7 @@ LONG: list[dict[str, object]] = [
 PRICES = card(edits={kind: Decimal("0.25") for kind in Kind})
 
 
-def workshop(*steps: dict[str, object], aspect: str) -> Floor:
+def workshop(*steps: Mapping[str, object], aspect: str) -> Floor:
     """Return a floor whose campaign delivers its last picture."""
     asked = config(aspects=(aspect,), templates={}, recipe={"steps": steps})
     return floor(catalogue=FixedCatalogue(asked, cards=(PRICES,)))

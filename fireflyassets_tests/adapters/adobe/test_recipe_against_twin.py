@@ -1,0 +1,125 @@
+"""A long recipe at the simulator: real clients, real pictures, and two books that agree.
+
+Here: one wave over HTTP, our bucket played by a small server. Not here: each call's shape.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+from typing import cast
+from urllib.parse import quote, unquote
+
+import pytest
+
+from fireflyassets.adapters.adobe.workshop import AdobeWorkshop
+from fireflyassets.adapters.clock import SystemClock
+from fireflyassets.adapters.memory.objects import MemoryObjects
+from fireflyassets.adapters.memory.tokens import MemoryTokens
+from fireflyassets.core.status import Status
+from fireflyassets.ports.catalogue import Credential
+from fireflyassets.ports.secrets import ClientSecret, SecretStore
+from fireflyassets.wave.assembly import in_thread
+from fireflyassets.wave.thread import WaveThread
+from fireflyassets_tests.adapters.adobe import bench
+from fireflyassets_tests.adapters.adobe.conftest import billed
+from fireflyassets_tests.adapters.adobe.raw_server import Connection, raw_server
+from fireflyassets_tests.floor import floor, size
+from fireflyassets_tests.front_door import FixedCatalogue, config
+from fireflyassets_tests.stages.test_picture_calls import PRICES
+
+pytestmark = pytest.mark.stack
+
+SIDE = "1024x1024"
+STEPS: list[dict[str, object]] = [
+    {"name": "art", "kind": "generate", "size": SIDE},
+    {"name": "wider", "kind": "expand", "picture": "art.picture", "size": "1536x1024"},
+    {"name": "cut", "kind": "remove-background", "picture": "art.picture", "mode": "mask"},
+    {
+        "name": "filled",
+        "kind": "fill",
+        "picture": "art.picture",
+        "mask": "cut.picture",
+        "size": SIDE,
+        "prompt": "job.prompt",
+    },
+    {"name": "like", "kind": "similar", "picture": "filled.picture", "size": SIDE},
+    {"name": "lit", "kind": "edit", "picture": "like.picture", "auto_tone": True},
+    {"name": "big", "kind": "upscale", "picture": "lit.picture", "factor": 2},
+]
+
+
+class ServedObjects(MemoryObjects):
+    """Objects whose URLs a program on this machine can use."""
+
+    base = ""
+
+    def read_url(self, key: str, *, life: timedelta) -> str:
+        """Return a URL that reads."""
+        return f"{self.base}/{quote(key)}?life={life.total_seconds():.0f}"
+
+    def write_url(self, key: str, *, media_type: str, life: timedelta) -> str:
+        """Return a URL that writes."""
+        return f"{self.base}/{quote(key)}?type={quote(media_type)}&life={life.total_seconds():.0f}"
+
+
+class Entitled(FixedCatalogue):
+    """A catalogue whose credential may make pictures."""
+
+    def credential(self, name: str, *, customer: str) -> Credential:
+        """Return it, with the scopes that calls need."""
+        scopes = ("openid", "AdobeID", "read_organizations", "firefly_api", "ff_apis")
+        return replace(super().credential(name, customer=customer), scopes=scopes)
+
+
+class OneSecret(SecretStore):
+    """The simulator's only client."""
+
+    def read(self, reference: str) -> ClientSecret:
+        """Return it, whatever it is called."""
+        return bench.SECRETS.read("env:ACME")
+
+
+@contextmanager
+def served() -> Iterator[ServedObjects]:
+    """Serve an empty store."""
+    objects = ServedObjects()
+
+    def store(connection: Connection, request: bytes) -> None:
+        head, _, body = request.partition(b"\r\n\r\n")
+        method, target, _ = head.split(b" ", 2)
+        key = unquote(target.decode().partition("?")[0].removeprefix("/"))
+        if method == b"PUT":
+            objects.put(key, body, media_type="image/jpeg")
+            connection.answer("200 OK")
+        else:
+            connection.answer("200 OK", objects.get(key) or b"")
+
+    with raw_server(store) as server:
+        objects.base = server.url
+        yield objects
+
+
+def test_every_picture_step_runs_at_the_simulator(twin: str) -> None:
+    """Seven calls of two services end in one file; each is billed and booked once."""
+    before = len(billed(twin))
+    asked = config(aspects=("2048x2048",), templates={}, recipe={"steps": STEPS})
+    here = floor(catalogue=Entitled(asked, cards=(PRICES,)), clock=SystemClock())
+    settings = bench.settings([twin.removeprefix("http://")], base=twin)
+    with served() as objects:
+        here.use_objects(objects)
+        adobe = AdobeWorkshop(settings, OneSecret(), MemoryTokens(here.clock), here.clock)
+        here.shop = replace(here.shop, adobe=adobe, offload=in_thread)
+        (job,) = here.order(1, aspects=("2048x2048",))
+        (wave,) = here.begin([job]).waves
+        for _ in WaveThread(here.shop, wave, wave.run_id or "").reports():
+            pass
+
+    row, history = here.row(job), here.ledger.history(job)
+    assert row.status is Status.SUCCEEDED, [one.fault for one in history.attempts]
+    assert row.cost_actual == Decimal("2.0")
+    assert size(objects.get(row.outputs[0]) or b"") == (2048, 2048)
+    calls = [cast("str", call["job_id"]) for call in billed(twin)[before:]]
+    assert len(calls) == len(STEPS)
+    assert sorted(one.vendor_id for one in history.operations) == sorted(calls)
