@@ -3,9 +3,10 @@
 Here: one wave over HTTP, our bucket played by a small server. Not here: each call's shape.
 """
 
-from collections.abc import Iterator
+import logging
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import cast
@@ -21,16 +22,18 @@ from fireflyassets.core.status import Status
 from fireflyassets.ports.catalogue import Credential
 from fireflyassets.ports.secrets import ClientSecret, SecretStore
 from fireflyassets.wave.assembly import in_thread
+from fireflyassets.wave.reports import Report
 from fireflyassets.wave.thread import WaveThread
 from fireflyassets_tests.adapters.adobe import bench
-from fireflyassets_tests.adapters.adobe.conftest import billed
+from fireflyassets_tests.adapters.adobe.conftest import billed, control
 from fireflyassets_tests.adapters.adobe.raw_server import Connection, raw_server
-from fireflyassets_tests.floor import floor, size
+from fireflyassets_tests.floor import Floor, floor, size
 from fireflyassets_tests.front_door import FixedCatalogue, config
 from fireflyassets_tests.stages.test_picture_calls import PRICES
 
 pytestmark = pytest.mark.stack
 
+SCOPES = ("openid", "AdobeID", "read_organizations", "firefly_api", "ff_apis")
 SIDE = "1024x1024"
 STEPS: list[dict[str, object]] = [
     {"name": "art", "kind": "generate", "size": SIDE},
@@ -69,8 +72,7 @@ class Entitled(FixedCatalogue):
 
     def credential(self, name: str, *, customer: str) -> Credential:
         """Return it, with the scopes that calls need."""
-        scopes = ("openid", "AdobeID", "read_organizations", "firefly_api", "ff_apis")
-        return replace(super().credential(name, customer=customer), scopes=scopes)
+        return replace(super().credential(name, customer=customer), scopes=SCOPES)
 
 
 class OneSecret(SecretStore):
@@ -101,25 +103,76 @@ def served() -> Iterator[ServedObjects]:
         yield objects
 
 
+@dataclass
+class Factory:
+    """A floor whose vendor is the simulator."""
+
+    here: Floor
+    tokens: MemoryTokens
+    reports: list[Report]
+
+    def work(self) -> str:
+        """Order one job, run it, and return its id."""
+        (campaign,) = self.here.shop.catalogue.campaigns().values()
+        (job,) = self.here.order(1, aspects=campaign.config.aspects)
+        (wave,) = self.here.begin([job]).waves
+        self.reports.extend(WaveThread(self.here.shop, wave, wave.run_id or "").reports())
+        return job
+
+
+@contextmanager
+def factory(twin: str, *steps: Mapping[str, object], aspect: str) -> Iterator[Factory]:
+    """Set a floor up before the simulator, with a bucket that it can reach."""
+    asked = config(aspects=(aspect,), templates={}, recipe={"steps": steps})
+    here = floor(catalogue=Entitled(asked, cards=(PRICES,)), clock=SystemClock())
+    settings = bench.settings([twin.removeprefix("http://")], base=twin)
+    tokens = MemoryTokens(here.clock)
+    with served() as objects:
+        here.use_objects(objects)
+        adobe = AdobeWorkshop(settings, OneSecret(), tokens, here.clock)
+        here.shop = replace(here.shop, adobe=adobe, offload=in_thread)
+        yield Factory(here, tokens, [])
+
+
 def test_every_picture_step_runs_at_the_simulator(twin: str) -> None:
     """Seven calls of two services end in one file; each is billed and booked once."""
     before = len(billed(twin))
-    asked = config(aspects=("2048x2048",), templates={}, recipe={"steps": STEPS})
-    here = floor(catalogue=Entitled(asked, cards=(PRICES,)), clock=SystemClock())
-    settings = bench.settings([twin.removeprefix("http://")], base=twin)
-    with served() as objects:
-        here.use_objects(objects)
-        adobe = AdobeWorkshop(settings, OneSecret(), MemoryTokens(here.clock), here.clock)
-        here.shop = replace(here.shop, adobe=adobe, offload=in_thread)
-        (job,) = here.order(1, aspects=("2048x2048",))
-        (wave,) = here.begin([job]).waves
-        for _ in WaveThread(here.shop, wave, wave.run_id or "").reports():
-            pass
+    with factory(twin, *STEPS, aspect="2048x2048") as made:
+        job = made.work()
 
-    row, history = here.row(job), here.ledger.history(job)
+    row, history = made.here.row(job), made.here.ledger.history(job)
     assert row.status is Status.SUCCEEDED, [one.fault for one in history.attempts]
     assert row.cost_actual == Decimal("2.0")
-    assert size(objects.get(row.outputs[0]) or b"") == (2048, 2048)
+    assert size(made.here.objects.get(row.outputs[0]) or b"") == (2048, 2048)
     calls = [cast("str", call["job_id"]) for call in billed(twin)[before:]]
     assert len(calls) == len(STEPS)
     assert sorted(one.vendor_id for one in history.operations) == sorted(calls)
+
+
+@pytest.mark.parametrize("level", [logging.INFO, logging.DEBUG])
+def test_a_job_leaves_no_secret_behind(
+    twin: str, caplog: pytest.LogCaptureFixture, level: int
+) -> None:
+    """No token, secret or signature in logs, ledger, reports or stored documents."""
+    control(
+        twin,
+        "/_twin/faults",
+        {"when": {"endpoint": "expand"}, "then": {"kind": "ends_as", "status": "failed"}},
+        method="POST",
+    )
+    with caplog.at_level(level), factory(twin, *STEPS[:2], aspect="1536x1024") as made:
+        job = made.work()
+    control(twin, "/_twin/faults", method="DELETE")
+
+    history = made.here.ledger.history(job)
+    assert len(history.steps) == 1, "One picture is made, and one step fails."
+    token = made.tokens.read("acme-client#" + ",".join(sorted(SCOPES)))
+    assert token is not None
+    left = [
+        caplog.text,
+        *(repr(vars(record)) for record in caplog.records),
+        repr((made.here.row(job), history, made.reports)),
+        *(repr(one.content) for one in made.here.objects.objects.values()),
+    ]
+    for secret in (token.token, "SECMARK", "X-Amz-Signature", "signature=", "?sig"):
+        assert not [text for text in left if secret in text], secret
