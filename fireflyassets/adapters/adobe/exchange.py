@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
+import anyio
 import httpx
 
 from fireflyassets.adapters.adobe import quiet, retry_after
@@ -104,8 +105,9 @@ class Exchange:
             return NoAnswer("no_answer", sent=False)
         try:
             with quiet.silenced():
-                async with asyncio.timeout(left), nullcontext() if call.fresh else self._turns:
-                    return await self._receive(self._request(call, sending, left))
+                with anyio.fail_after(left):
+                    async with nullcontext() if call.fresh else self._turns:
+                        return await self._receive(self._request(call, sending, left))
         except (httpx.HTTPError, OSError) as error:
             sent = sending.begun and not isinstance(error, _NOTHING_SENT)
             return NoAnswer(_code(error), sent=sent)
