@@ -67,7 +67,7 @@ async def receive(tools: Receiver, call: StepCall, step: PictureStep, arrived: A
     key = ids.original_key(
         row.customer_id, row.campaign_id, row.job_id, step.name, digest, seen.media_type
     )
-    await tools.offload(tools.objects.put, key, content, media_type=seen.media_type)
+    await tools.transfer(tools.objects.put, key, content, media_type=seen.media_type)
     picture = Picture(key, digest, seen.media_type, width, height, len(content))
     if step.family is not Family.FIREFLY:
         return Kept(picture)
@@ -106,7 +106,7 @@ async def _content(tools: Receiver, call: StepCall, arrived: Arrived) -> bytes:
     """Return the result's bytes, from the vendor or from where it wrote them."""
     if arrived.attempt.output_key is None:
         return (await _fetch(call, arrived)).content
-    content = await tools.offload(tools.objects.get, arrived.attempt.output_key)
+    content = await tools.transfer(tools.objects.get, arrived.attempt.output_key)
     if content is None:
         raise errors.RenditionDefect(call.step, "the job succeeded and wrote nothing")
     return content

@@ -84,7 +84,7 @@ async def forget(tools: Tools, taken: tuple[Reference, ...]) -> None:
     """Drop the uploads that the vendor no longer knows, so that a replay makes them anew."""
     for one in taken:
         if not isinstance(one.source, Linked):
-            content = await tools.offload(tools.objects.get, one.key)
+            content = await tools.transfer(tools.objects.get, one.key)
             await tools.references.forget(content or b"")
 
 
@@ -179,7 +179,7 @@ async def _offered(tools: Tools, step: PictureStep, key: str) -> Reference:
         return Reference(key, Linked(url))
 
     async def content() -> bytes:
-        found = await tools.offload(tools.objects.get, key)
+        found = await tools.transfer(tools.objects.get, key)
         if found is None:
             raise errors.RenditionDefect(step.name, "a picture that it takes is gone")
         return found
