@@ -207,8 +207,7 @@ class FileCatalogue(Catalogue):
 
 def _needed(recipe: Recipe) -> set[Family]:
     """Return the API families that a recipe calls."""
-    firefly = {Family.FIREFLY} if recipe.generates() else set[Family]()
-    return firefly | ({Family.PHOTOSHOP} if recipe.composes else set[Family]())
+    return {step.family for step in recipe.steps}
 
 
 def _beyond(slug: str, credential: str, missing: Iterable[Family]) -> Quarantined:

@@ -11,7 +11,7 @@ import os
 import signal
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,7 +91,7 @@ class Shop:
     def adobe_tokens(self) -> list[str]:
         """Return the bearer tokens that the processes share."""
         rows = self.dynamodb.scan(TableName=Tables(Settings().table_prefix).tokens)["Items"]
-        return [row["token"]["S"] for row in rows if "token" in row]
+        return [token for row in rows if (token := row.get("token", {}).get("S"))]
 
     def kill_workers(self, *, with_code_server: bool = False) -> None:
         """SIGKILL the processes of all runs: the wave at work, and the tenant's warm one."""
@@ -126,7 +126,7 @@ def _is_run(process: psutil.Process) -> bool:
 
 
 @contextmanager
-def shop(state: Path) -> Iterator[Shop]:
+def shop(state: Path) -> Generator[Shop]:
     """Run the whole stack on *state*."""
     simulated = simulate(PROJECT)
     options = Options(
