@@ -15,9 +15,10 @@ from fireflyassets.core import ids
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.stage import BASE_IMAGES, DELIVERIES, RENDITIONS
 from fireflyassets.defs import checks, events, names, resources
+from fireflyassets.defs.verdict import Verdict, interrupted
 from fireflyassets.stages.pinning import pinned
 from fireflyassets.wave.assembly import Shop
-from fireflyassets.wave.beginning import Begun, begin, begin_by_hand
+from fireflyassets.wave.beginning import Begun, begin, begin_by_hand, tell_again
 from fireflyassets.wave.reports import Checked, Ended, Handed, Made, Report, Skipped, Turn
 from fireflyassets.wave.reuse import reuse
 from fireflyassets.wave.thread import WaveThread
@@ -118,6 +119,8 @@ class WaveRun:
     customer: str
     campaign: str
     ended: list[Ended] = field(default_factory=list[Ended])
+    shown: set[dg.AssetKey] = field(default_factory=set[dg.AssetKey])
+    """The assets that are told of."""
 
     def events(self) -> Iterator[Event]:
         """Yield every event of the run; raise its failure last, so that nothing is lost by it."""
@@ -128,11 +131,15 @@ class WaveRun:
         self._tag(begun)
         for skipped in begun.skipped:
             self.context.log.info("Job %s is left alone: %s.", skipped.job_id, skipped.reason)
-        book = self._book()
-        for report in self._reports(begun):
-            yield from self._told(report, book)
+        book = self._book(begun)
+        try:
+            for report in self._reports(begun):
+                yield from self._told(report, book)
+        except Exception as crash:
+            # Whatever it is, the page of the run must say in a sentence what became of the jobs.
+            raise interrupted(crash) from crash
         yield from book.evaluate(self.context.instance, now=self.shop.clock.now().timestamp())
-        yield from book.summaries()
+        yield from book.summaries(self._keys(book.not_passed()))
         self._verdict(begun.skipped)
 
     def _begin(self) -> Begun | None:
@@ -149,6 +156,10 @@ class WaveRun:
             raise dg.Failure(
                 "This run names no jobs. Choose partitions: each is one job.", allow_retries=False
             )
+        deliveries = names.asset_key(self.customer, self.campaign, DELIVERIES)
+        if deliveries not in context.selected_asset_keys:
+            # A job is made whole. Whoever chose an earlier stage alone must not pay for a later.
+            return tell_again(shop.ledger, self.customer, context.partition_keys)
         return begin_by_hand(
             shop.ledger,
             self.customer,
@@ -172,7 +183,15 @@ class WaveRun:
         missing = {name: text for name, text in tags.items() if name not in known}
         self.context.instance.add_run_tags(self.context.run.run_id, missing)
 
-    def _book(self) -> checks.CheckBook:
+    def _book(self, begun: Begun) -> checks.CheckBook:
+        """Choose what is told: the selection, or everything where something is made."""
+        selected = self.context.selected_asset_check_keys
+        if begun.waves:
+            self.shown = set(names.wave_assets(self.customer, self.campaign))
+            wanted = checks.every_name()
+        else:
+            self.shown = set(self.context.selected_asset_keys)
+            wanted = frozenset(key.name for key in selected)
         keys = self.context.instance.get_dynamic_partitions(
             ids.partitions_name(self.customer, self.campaign)
         )
@@ -180,7 +199,7 @@ class WaveRun:
             self.customer,
             self.campaign,
             self.context.run.run_id,
-            wanted=frozenset(key.name for key in self.context.selected_asset_check_keys),
+            wanted=wanted,
             partitioned=len(keys) <= self.shop.settings.partitioned_checks_up_to,
         )
 
@@ -193,12 +212,11 @@ class WaveRun:
             yield from WaveThread(shop, wave, self.context.run.run_id).reports()
 
     def _told(self, report: Report, book: checks.CheckBook) -> Iterator[Event]:
-        api_url = self.shop.settings.api_url
         match report:
-            case Made():
-                yield events.made(report, api_url=api_url)
-            case Handed():
-                yield events.handed(report, api_url=api_url)
+            case Made() | Handed():
+                if events.key_of(report) in self.shown:
+                    api_url = self.shop.settings.api_url
+                    yield events.of(report, self.context.instance, api_url=api_url)
             case Checked():
                 book.note(report)
             case Skipped(job_id, reason):
@@ -210,37 +228,15 @@ class WaveRun:
                     yield from book.evaluate(self.context.instance, now=now)
 
     def _verdict(self, refused: Sequence[Skipped]) -> None:
-        """End the run red if any job failed, so that exactly those partitions show it.
-
-        *refused* are jobs that a person asked for and that may not be worked on now: without a
-        red end their partitions would look as if nothing had ever been wrong with them.
-        """
-        failed = [one for one in self.ended if one.turn is Turn.FAILED]
+        """End the run red if any job failed or was left alone, with the reason in a sentence."""
         for one in self.ended:
             if one.turn in {Turn.PARKED, Turn.HELD, Turn.LOST}:
                 self.context.log.info("Job %s is %s: %s", one.job_id, one.turn, one.reason)
-        if not failed and not refused:
-            return
-        sentence = self._sentence(len(failed), len(refused))
-        rows = [(one.job_id, one.status.value, one.reason) for one in failed]
-        rows += [(one.job_id, "left alone", one.reason) for one in refused]
-        table = [
-            dg.TableRecord({"job": job, "status": status, "reason": reason or ""})
-            for job, status, reason in rows
-        ]
-        raise dg.Failure(
-            sentence,
-            metadata={"summary": sentence, "failed": dg.MetadataValue.table(table)},
-            allow_retries=False,
-        )
+        verdict = Verdict(self.ended, refused)
+        if verdict.is_red:
+            raise verdict.failure(self._keys(verdict.to_name()))
 
-    def _sentence(self, failed: int, refused: int) -> str:
-        delivered = sum(one.turn is Turn.SUCCEEDED for one in self.ended)
-        later = len(self.ended) - delivered - failed
-        parts = [f"{failed} of {len(self.ended) + refused} jobs failed"]
-        if refused:
-            parts.append(f"{refused} left alone, see why in the table")
-        parts.append(f"{delivered} are delivered")
-        if later:
-            parts.append(f"{later} go on later and show as failed until then")
-        return "; ".join(parts) + "."
+    def _keys(self, jobs: set[str]) -> dict[str, str]:
+        """Return job id -> the key that the customer gave it."""
+        rows = self.shop.ledger.jobs(self.customer, sorted(jobs))
+        return {job_id: row.idempotency_key for job_id, row in rows.items()}

@@ -4,9 +4,10 @@ Belongs here: which of the asked jobs may be claimed, which are only told again,
 is left alone. Does not: Dagster's tags and partitions.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import Status
@@ -15,6 +16,8 @@ from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.settings import Settings
 from fireflyassets.stages.dispatch import Batch, Lane, form
 from fireflyassets.wave.reports import Skipped
+
+NOT_WHOLE: Final = "a job is made whole: choose its deliveries, or all three assets"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +48,10 @@ def begin_by_hand(
     new_id: Callable[[], str],
 ) -> Begun:
     """Form and start waves of the jobs that may be claimed; pay only for what was claimed."""
-    rows = ledger.jobs(customer, job_ids)
-    found = [rows[one] for one in job_ids if one in rows]
-    skipped = [Skipped(one, "there is no such job") for one in job_ids if one not in rows]
-    skipped += [Skipped(row.job_id, why) for row in found if (why := _why_not(row))]
-    done = tuple(row for row in found if row.status is Status.SUCCEEDED)
+    rows = _asked(ledger, customer, job_ids)
+    skipped = _left_alone(rows, job_ids)
     waves: list[Wave] = []
-    for batch in _batches([row for row in found if _claimable(row)]):
+    for batch in _batches([row for row in rows.values() if _claimable(row)]):
         wave = _form(ledger, batch, run_id, settings=settings, now=now, wave_id=new_id())
         claimed = set(wave.jobs) if wave else set[str]()
         skipped += [
@@ -61,7 +61,30 @@ def begin_by_hand(
         ]
         if wave:
             waves.append(wave)
-    return Begun(tuple(waves), done, tuple(skipped))
+    return Begun(tuple(waves), _done(rows), tuple(skipped))
+
+
+def tell_again(ledger: JobLedger, customer: str, job_ids: Sequence[str]) -> Begun:
+    """Claim nothing and pay nothing: what is done is told again, the rest is left alone."""
+    rows = _asked(ledger, customer, job_ids)
+    skipped = _left_alone(rows, job_ids)
+    skipped += [Skipped(row.job_id, NOT_WHOLE) for row in rows.values() if _claimable(row)]
+    return Begun((), _done(rows), tuple(skipped))
+
+
+def _asked(ledger: JobLedger, customer: str, job_ids: Sequence[str]) -> dict[str, JobRow]:
+    """Return the rows that exist, in the order in which they were asked for."""
+    rows = ledger.jobs(customer, job_ids)
+    return {one: rows[one] for one in job_ids if one in rows}
+
+
+def _done(rows: Mapping[str, JobRow]) -> tuple[JobRow, ...]:
+    return tuple(row for row in rows.values() if row.status is Status.SUCCEEDED)
+
+
+def _left_alone(rows: Mapping[str, JobRow], job_ids: Sequence[str]) -> list[Skipped]:
+    missing = [Skipped(one, "there is no such job") for one in job_ids if one not in rows]
+    return missing + [Skipped(row.job_id, why) for row in rows.values() if (why := _why_not(row))]
 
 
 def _form(
