@@ -139,7 +139,7 @@ class WaveRun:
             # Whatever it is, the page of the run must say in a sentence what became of the jobs.
             raise interrupted(crash) from crash
         yield from book.evaluate(self.context.instance, now=self.shop.clock.now().timestamp())
-        yield from book.summaries(self._keys(book.not_passed()))
+        yield from book.summaries(self._keys(book.not_passed()), asked=len(self.ended))
         self._verdict(begun.skipped)
 
     def _begin(self) -> Begun | None:

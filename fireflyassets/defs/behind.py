@@ -18,7 +18,7 @@ from dagster._core.storage.asset_check_execution_record import (
 from dagster._core.storage.asset_check_execution_record import AssetCheckPartitionInfo
 
 from fireflyassets.core import ids
-from fireflyassets.defs import checks, names
+from fireflyassets.defs import checks, names, verdict
 from fireflyassets.wave.reports import Check
 
 
@@ -91,7 +91,23 @@ class Interrupted:
             for one in latest.values()
         )
 
+    def has_spoken(self, instance: dg.DagsterInstance) -> bool:
+        """Say whether the run's page has a sentence of ours on what became of its jobs."""
+        found = instance.event_log_storage.get_records_for_run(
+            self.run_id,
+            of_type={dg.DagsterEventType.STEP_FAILURE, dg.DagsterEventType.ENGINE_EVENT},
+        )
+        return any(_is_ours(one.event_log_entry.dagster_event) for one in found.records)
+
     def _owes(self, told: AssetCheckPartitionInfo) -> bool:
         if told.latest_execution_status is CheckStatus.PLANNED:
             return told.latest_planned_run_id == self.run_id
         return not told.is_current
+
+
+def _is_ours(event: dg.DagsterEvent | None) -> bool:
+    if event is None:
+        return False
+    if event.is_step_failure:
+        return event.step_failure_data.user_failure_data is not None
+    return (event.message or "").startswith(verdict.SILENT)

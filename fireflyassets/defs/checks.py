@@ -121,25 +121,28 @@ class CheckBook:
         """Return the jobs that a summary will name."""
         return {one.job_id for one in self.seen if not one.passed}
 
-    def summaries(self, keys: Mapping[str, str]) -> Iterator[dg.AssetCheckEvaluation]:
-        """Yield one evaluation of each kind over the whole wave.
+    def summaries(
+        self, keys: Mapping[str, str], *, asked: int
+    ) -> Iterator[dg.AssetCheckEvaluation]:
+        """Yield one evaluation of each kind over the whole wave, which had *asked* jobs.
 
         *keys* are the customer's own names of the jobs that are not passed.
         """
         for check, asset in ASSET_OF.items():
             name = summary_name(check)
             mine = {one.job_id: one for one in self.seen if one.check is check}
-            if name not in self.wanted or not mine:
+            if name not in self.wanted or not asked:
                 continue
             bad = [one for one in mine.values() if not one.passed]
             yield dg.AssetCheckEvaluation(
                 asset_key=names.asset_key(self.customer, self.campaign, asset),
                 check_name=name,
-                passed=not bad,
+                passed=bool(mine) and not bad,
                 severity=_severity(bad),
-                description=_sentence(check, jobs=len(mine), bad=len(bad)),
+                description=_sentence(check, jobs=len(mine), bad=len(bad), asked=asked),
                 metadata={
-                    "jobs": len(mine),
+                    "jobs_of_wave": asked,
+                    "checked": len(mine),
                     "not_passed": len(bad),
                     **_operations(mine.values()),
                     **({"jobs_not_passed": _table(bad, keys)} if bad else {}),
@@ -189,10 +192,13 @@ def _table(bad: Iterable[Checked], keys: Mapping[str, str]) -> dg.MetadataValue:
     return dg.MetadataValue.table(rows)
 
 
-def _sentence(check: Check, *, jobs: int, bad: int) -> str:
+def _sentence(check: Check, *, jobs: int, bad: int, asked: int) -> str:
+    if not jobs:
+        return f"None of the wave's {asked} jobs came so far: the run says why."
+    missing = f" {asked - jobs} more did not come so far: the run says why." if asked > jobs else ""
     if not bad:
-        return f"All {jobs} jobs pass." if jobs > 1 else "The job passes."
-    return f"{bad} of {jobs} jobs do not pass. {_WHAT_TO_DO[check]}"
+        return f"{jobs} of {jobs} jobs pass.{missing}"
+    return f"{bad} of {jobs} jobs do not pass. {_WHAT_TO_DO[check]}{missing}"
 
 
 def _storage_ids(

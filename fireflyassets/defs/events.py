@@ -10,7 +10,7 @@ from typing import Final
 import dagster as dg
 
 from fireflyassets.core import ids
-from fireflyassets.core.job import StepResult
+from fireflyassets.core.job import JobRow, StepResult
 from fireflyassets.core.stage import ASSET_OF_STAGE, DELIVERIES
 from fireflyassets.defs import names
 from fireflyassets.stages.deliver import Delivered
@@ -51,19 +51,22 @@ def _made(report: Made, *, api_url: str, told: float) -> dg.AssetMaterialization
     operations = sum(float(one.operations) for one in report.results)
     files = [_file_line(one) for one in report.results]
     preview = [_aspect(one.step) for one in report.results]
+    seeds = [str(one.seed) for one in report.results if one.seed is not None]
+    made_by: Metadata = {}
+    if seeds:
+        made_by["model"] = dg.MetadataValue.text(report.results[0].model or "")
+        made_by["seed"] = dg.MetadataValue.text(", ".join(seeds))
+    seconds = [float(one.facts.get("seconds", "0")) for one in report.results]
     metadata: Metadata = {
         "preview": _previews(report.subject, preview, api_url),
-        "files": dg.MetadataValue.md("\n".join([_HEADER, *files])),
+        **_about(report.subject),
+        **made_by,
         "operations": dg.MetadataValue.float(operations - told),
         _TOTAL: dg.MetadataValue.float(operations),
-        **_about(report.subject),
+        "files": dg.MetadataValue.md("\n".join([_HEADER, *files])),
+        "remote_seconds": dg.MetadataValue.float(max(seconds, default=0.0)),
+        **_versions(row),
     }
-    seeds = [str(one.seed) for one in report.results if one.seed is not None]
-    if seeds:
-        metadata["seed"] = dg.MetadataValue.text(", ".join(seeds))
-        metadata["model"] = dg.MetadataValue.text(report.results[0].model or "")
-    seconds = [float(one.facts.get("seconds", "0")) for one in report.results]
-    metadata["remote_seconds"] = dg.MetadataValue.float(max(seconds, default=0.0))
     return dg.AssetMaterialization(key_of(report), partition=row.job_id, metadata=metadata)
 
 
@@ -91,11 +94,12 @@ def _handed(report: Handed, *, api_url: str) -> dg.AssetMaterialization:
     files = [_delivery_line(one) for one in report.deliveries]
     metadata: Metadata = {
         "preview": _previews(report.subject, [one.aspect for one in report.deliveries], api_url),
-        "files": dg.MetadataValue.md("\n".join([_DELIVERY_HEADER, *files])),
+        **_about(report.subject),
         "renditions": dg.MetadataValue.int(len(report.deliveries)),
         "operations_estimate": dg.MetadataValue.float(float(row.cost_estimate)),
+        "files": dg.MetadataValue.md("\n".join([_DELIVERY_HEADER, *files])),
         "api_address_wants_token": dg.MetadataValue.text(f"{api_url}/v1/jobs/{row.job_id}"),
-        **_about(report.subject),
+        **_versions(row),
     }
     return dg.AssetMaterialization(key_of(report), partition=row.job_id, metadata=metadata)
 
@@ -103,9 +107,15 @@ def _handed(report: Handed, *, api_url: str) -> dg.AssetMaterialization:
 def _about(subject: Subject) -> Metadata:
     return {
         "key": dg.MetadataValue.text(subject.request.key),
+        "headline": dg.MetadataValue.text(subject.request.headline),
         "locale": dg.MetadataValue.text(subject.request.locale),
-        _GENERATION: dg.MetadataValue.int(subject.row.generation),
-        "campaign_version": dg.MetadataValue.text(subject.row.campaign_version),
+    }
+
+
+def _versions(row: JobRow) -> Metadata:
+    return {
+        _GENERATION: dg.MetadataValue.int(row.generation),
+        "campaign_version": dg.MetadataValue.text(row.campaign_version),
     }
 
 

@@ -22,7 +22,7 @@ import dagster as dg
 from fireflyassets.core import errors
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import Status
-from fireflyassets.defs import checks, events, resources
+from fireflyassets.defs import checks, events, resources, verdict
 from fireflyassets.defs.behind import Interrupted
 from fireflyassets.stages.pinning import pinned
 from fireflyassets.wave.assembly import Shop
@@ -113,7 +113,7 @@ class Projector:
                 if len(jobs) > left:
                     return replace(place, job=jobs[left - 1] if left else place.job)
                 left -= len(jobs)
-                self._sum_up(interrupted)
+                self._sum_up(interrupted, record.dagster_run)
             place = place.past(record)
         return place
 
@@ -147,7 +147,8 @@ class Projector:
         unchecked = run.unchecked(self.instance, jobs) if self._partitioned(run) else set()
         book = self._book(run)
         affected = {job for _, job in unmade} | {job for _, job in unchecked}
-        for row in self.shop.ledger.jobs(run.customer, sorted(affected)).values():
+        rows = self.shop.ledger.jobs(run.customer, sorted(affected))
+        for row in rows.values():
             for report in self._reports(row):
                 match report:
                     case Made() | Handed():
@@ -161,20 +162,21 @@ class Projector:
                         pass
         now = self.shop.clock.now().timestamp()
         for evaluation in book.evaluate(self.instance, now=now):
-            self._tell(evaluation)
+            self._tell(evaluation, rows[evaluation.partition or ""])
 
-    def _sum_up(self, run: Interrupted) -> None:
-        """Tell the summaries that the run was to make, over what it had finished."""
-        if not run.jobs or not run.owes_summaries(self.instance):
-            return
-        rows = self.shop.ledger.jobs(run.customer, run.jobs).values()
-        book = self._book(run)
-        done = [row for row in rows if row.status is Status.SUCCEEDED]
-        for checked in (one for row in done for one in settled(row)):
-            book.note(checked)
-        keys = {row.job_id: row.idempotency_key for row in done}
-        for evaluation in book.summaries(keys):
-            self._tell(evaluation)
+    def _sum_up(self, run: Interrupted, dagster_run: dg.DagsterRun) -> None:
+        """Tell the summaries that the run was to make, and on its page what became of its jobs."""
+        rows = [*self.shop.ledger.jobs(run.customer, run.jobs).values()]
+        if rows and run.owes_summaries(self.instance):
+            book = self._book(run)
+            done = [row for row in rows if row.status is Status.SUCCEEDED]
+            for checked in (one for row in done for one in settled(row)):
+                book.note(checked)
+            keys = {row.job_id: row.idempotency_key for row in done}
+            for evaluation in book.summaries(keys, asked=len(rows)):
+                self._tell(evaluation, max(rows, key=lambda row: row.updated_at))
+        if rows and not run.has_spoken(self.instance):
+            self.instance.report_engine_event(verdict.afterwards(rows), dagster_run)
 
     def _reports(self, row: JobRow) -> Iterable[Report]:
         """Return what a job has made; nothing where a wave is at it, which tells it itself."""
@@ -188,13 +190,10 @@ class Projector:
             _log.warning("job %s: can't be told of: %s", row.job_id, error)
             return ()
 
-    def _tell(
-        self, event: dg.AssetMaterialization | dg.AssetCheckEvaluation, row: JobRow | None = None
-    ) -> None:
+    def _tell(self, event: dg.AssetMaterialization | dg.AssetCheckEvaluation, row: JobRow) -> None:
         self.instance.report_runless_asset_event(event)
         self.told += 1
-        if row is not None:
-            self.lag = max(self.lag, self.shop.clock.now() - row.updated_at)
+        self.lag = max(self.lag, self.shop.clock.now() - row.updated_at)
 
     def _book(self, run: Interrupted) -> checks.CheckBook:
         return checks.CheckBook(

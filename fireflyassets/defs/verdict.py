@@ -13,6 +13,7 @@ from typing import Final
 import dagster as dg
 
 from fireflyassets.core.errors import FactoryError
+from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import Status
 from fireflyassets.wave.reports import Ended, Skipped, Turn
 
@@ -84,6 +85,22 @@ class Verdict:
 
     def _not_delivered(self) -> list[Ended]:
         return [one for one in self.ended if one.turn is not Turn.SUCCEEDED]
+
+
+SILENT: Final = "This run ended before it could say what became of its jobs."
+
+
+def afterwards(rows: Sequence[JobRow]) -> str:
+    """Say what became of the jobs of a run that died; the ledger knows."""
+    going = {Status.QUEUED, Status.RUNNING}
+    held = sum(row.hold is not None for row in rows)
+    later = sum(row.hold is None and row.status in going for row in rows)
+    ended = Counter(row.status for row in rows if row.status in _NEXT)
+    parts = [f"{sum(row.status is Status.SUCCEEDED for row in rows)} delivered"]
+    parts += [f"{later} go on by themselves, in another run"] if later else []
+    parts += [f"{held} held (a person decides)"] if held else []
+    parts += [f"{count} {_NEXT[status]}" for status, count in sorted(ended.items())]
+    return f"{SILENT} The ledger does: of {len(rows)}, {'; '.join(parts)}."
 
 
 def interrupted(crash: Exception) -> dg.Failure:

@@ -113,6 +113,14 @@ class Location:
         said = event.dagster_event.event_specific_data if event.dagster_event else None
         return said if isinstance(said, dg.AssetCheckEvaluation) else None
 
+    def said(self, run_id: str) -> list[str]:
+        """Return the sentences that were added to a run's log after it."""
+        found = self.instance.get_records_for_run(
+            run_id, of_type=dg.DagsterEventType.ENGINE_EVENT, limit=100
+        )
+        lines = [one.event_log_entry.user_message for one in found.records]
+        return [line for line in lines if "what became of its jobs" in line]
+
     def told(self, key: dg.AssetKey, job_id: str) -> list[dict[str, object]]:
         """Return the metadata of each event of a partition, the newest first."""
         of_job = dg.AssetRecordsFilter(key, asset_partitions=[job_id])

@@ -56,10 +56,30 @@ def test_a_killed_wave_shows_what_it_finished() -> None:
             assert there.checks(check) == dict.fromkeys(jobs, "SUCCEEDED")
             summary = there.summary(check)
             assert summary is not None
-            assert (summary.passed, summary.description) == (True, "All 3 jobs pass.")
+            assert (summary.passed, summary.description) == (True, "3 of 3 jobs pass.")
         (shown,) = there.told(RENDITIONS, jobs[0])
         assert (shown["operations"], shown["key"]) == (3.0, "job-0")
         assert "interrupted" in str(shown["told_late"])
+
+
+def test_the_page_of_a_killed_run_says_what_became_of_its_jobs() -> None:
+    """One sentence, once, from the ledger; a run that spoke for itself is left as it is."""
+    with location() as there:
+        jobs = there.here.order(3)
+        there.here.images.vendor.script.append(NotAccepted(Fault(Family.FIREFLY, 451)))
+        (request,) = there.dispatch()
+        killed = there.killed(dict(request.tags))
+        (bad,) = [one for one in jobs if there.here.row(one).status is Status.REVIEW]
+        spoken = there.by_hand([bad]).run_id
+
+        tick(there)
+        tick(there)
+
+        said = "This run ended before it could say what became of its jobs. The ledger does: "
+        assert there.said(killed) == [
+            f"{said}of 3, 2 delivered; 1 in review (mend the request and send it under a new key)."
+        ]
+        assert there.said(spoken) == []
 
 
 def test_nothing_is_told_twice() -> None:
@@ -123,7 +143,7 @@ def test_a_failed_job_shows_what_it_made_and_stays_failed() -> None:
 
         said, cursor = tick(there)
 
-        assert said.startswith("1 events")
+        assert said.startswith("4 events")
         assert there.failed(BASE_IMAGES) == set()
         assert there.failed(RENDITIONS) == there.failed(DELIVERIES) == {job}
         assert there.checks(Check.COST) == {job: "PLANNED"}

@@ -169,7 +169,7 @@ def test_checks_count_for_their_own_partition() -> None:
             "every_rendition_is_tagged_across_the_wave",
             "review_is_settled_across_the_wave",
         ]
-        assert {one.description for one in summaries} == {"All 3 jobs pass."}
+        assert {one.description for one in summaries} == {"3 of 3 jobs pass."}
 
 
 def test_large_campaigns_have_summary_checks_alone() -> None:
@@ -263,7 +263,8 @@ def test_tables_name_jobs_by_the_customers_key() -> None:
         assert waits.data["key"] == keys[waits.data["job"]]
         assert pending.description == (
             "1 of 1 jobs do not pass. "
-            "They are delivered and not handed out until a person approves them."
+            "They are delivered and not handed out until a person approves them. "
+            "1 more did not come so far: the run says why."
         )
 
 
