@@ -118,7 +118,7 @@ class Location:
         found = self.instance.get_records_for_run(
             run_id, of_type=dg.DagsterEventType.ENGINE_EVENT, limit=100
         )
-        lines = [one.event_log_entry.user_message for one in found.records]
+        lines = [one.event_log_entry.message for one in found.records]
         return [line for line in lines if "what became of its jobs" in line]
 
     def told(self, key: dg.AssetKey, job_id: str) -> list[dict[str, object]]:
