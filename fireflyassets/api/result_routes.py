@@ -37,12 +37,7 @@ def show_job(at: AtDesk, who: Tenant, job_id: str) -> Response:
 def hand_out(at: AtDesk, who: Tenant, job_id: str, aspect: str) -> Response:
     """Redirect to a rendition, by a URL signed now."""
     row = _row(at, who, job_id)
-    if row.status is not Status.SUCCEEDED:
-        raise not_found(f"The job is {row.status.value}; it has no outputs yet.", "job_id")
-    if not notify.is_published(row):
-        detail = f"The outputs are not published: their review is {row.human_reviewed.value}."
-        problem = Problem("job_id", "review", detail, "Wait for the reviewers.")
-        raise ProblemRaised(HTTPStatus.CONFLICT, detail, problem)
+    _refuse_unpublished(row)
     key = next((key for key in row.outputs if ids.delivered_aspect(key) == aspect), None)
     if key is None:
         raise not_found("The job has no output of that aspect.", "aspect")
@@ -75,11 +70,13 @@ def list_jobs(
 def show_thumbnail(
     at: AtDesk, who: Onlooker, customer: str, campaign: str, job_id: str, name: str
 ) -> Response:
-    """Show a small picture of a job, for our own pages."""
+    """Show a small picture of a job, for our own pages: to staff always, else once published."""
     missing = not_found("There is no such picture.", "job_id")
     if who not in {None, customer}:
         raise missing
     row = _row(at, customer, job_id)
+    if who is not None:
+        _refuse_unpublished(row)
     small = at.thumbnails.of(row, name) if row.campaign_id == campaign else None
     if small is None:
         raise missing
@@ -100,6 +97,16 @@ def _row(at: Desk, who: str, job_id: str) -> JobRow:
     if job_id not in found:
         raise not_found("There is no such job.", "job_id")
     return found[job_id]
+
+
+def _refuse_unpublished(row: JobRow) -> None:
+    """Keep back what the customer may not see yet: anything of a job that isn't published."""
+    if row.status is not Status.SUCCEEDED:
+        raise not_found(f"The job is {row.status.value}; it has no outputs yet.", "job_id")
+    if not notify.is_published(row):
+        detail = f"The outputs are not published: their review is {row.human_reviewed.value}."
+        problem = Problem("job_id", "review", detail, "Wait for the reviewers.")
+        raise ProblemRaised(HTTPStatus.CONFLICT, detail, problem)
 
 
 def _rows(at: Desk, who: str, campaign: str) -> list[JobRow]:

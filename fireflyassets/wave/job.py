@@ -51,15 +51,18 @@ class JobRun:
         recipe = self.tools.campaign.config.recipe
         pictures: dict[str, StepResult] = {}
         renditions: dict[str, StepResult] = {}
-        for step in recipe.steps:
-            if step.when is not None and not step.when.holds(locale=self.job.request.locale):
-                continue
-            if isinstance(step, GenerateStep):
-                if made := await self._one(step, partial(generate, self.tools, self.job, step)):
-                    pictures[step.name] = made
-            else:
-                renditions = await self._fan_out(step, pictures)
-        self._made(Stage.GENERATE, pictures.values())
+        try:
+            for step in recipe.steps:
+                if step.when is not None and not step.when.holds(locale=self.job.request.locale):
+                    continue
+                if isinstance(step, GenerateStep):
+                    if made := await self._one(step, partial(generate, self.tools, self.job, step)):
+                        pictures[step.name] = made
+                else:
+                    renditions = await self._fan_out(step, pictures)
+        finally:
+            # A picture that is made and paid for is shown, whatever becomes of its job.
+            self._made(Stage.GENERATE, pictures.values())
         if recipe.composes:
             self._made(Stage.COMPOSE, renditions.values())
         else:
