@@ -31,8 +31,9 @@ from fireflyassets.wave.reuse import retold, settled
 
 _log: Final = logging.getLogger("fireflyassets.projections")
 _TICK: Final = 30
-_JOBS: Final = 50
-"""Jobs that one tick looks at: about a third of a second each where all is behind, on SQLite."""
+_JOBS: Final = 25
+"""Jobs that one tick looks at: it has 60 s, and where all is behind, on SQLite and on two cores
+with a load of 18, fifty took 42 s (2026-11-30)."""
 _RUNS: Final = 50
 _PATIENCE: Final = timedelta(minutes=10)
 """How long the end of a run's wave is waited for, so that one wave can't stop all others."""
