@@ -31,8 +31,9 @@ from fireflyassets.wave.reuse import retold, settled
 
 _log: Final = logging.getLogger("fireflyassets.projections")
 _TICK: Final = 30
-_JOBS: Final = 50
-"""Jobs that one tick looks at: about a third of a second each where all is behind, on SQLite."""
+_JOBS: Final = 25
+"""Jobs that one tick looks at: it has 60 s, and where all is behind, on SQLite and on two cores
+with a load of 18, fifty took 42 s (2026-11-30)."""
 _RUNS: Final = 50
 _PATIENCE: Final = timedelta(minutes=10)
 """How long the end of a run's wave is waited for, so that one wave can't stop all others."""
@@ -46,20 +47,22 @@ class Place:
 
     seen: dict[str, datetime] = field(default_factory=dict[str, datetime])
     """Run id -> its last change, for those that may be met again."""
+    run: str = ""
+    """The run that was left half-way; empty if none was."""
     job: str = ""
-    """The last job that was looked at of the next run; empty at its beginning."""
+    """The last job that was looked at of it."""
 
     @classmethod
     def read(cls, cursor: str | None) -> "Place":
         """Return the place that a cursor names; none is the beginning."""
-        said = json.loads(cursor) if cursor else {"seen": {}, "job": ""}
+        said = json.loads(cursor) if cursor else {"seen": {}, "run": "", "job": ""}
         seen = {run: datetime.fromisoformat(at) for run, at in said["seen"].items()}
-        return cls(seen, said["job"])
+        return cls(seen, said["run"], said["job"])
 
     def write(self) -> str:
         """Return the place as a cursor."""
         seen = {run: at.isoformat() for run, at in self.seen.items()}
-        return json.dumps({"seen": seen, "job": self.job})
+        return json.dumps({"seen": seen, "run": self.run, "job": self.job})
 
     @property
     def since(self) -> datetime | None:
@@ -97,6 +100,8 @@ class Projector:
     shop: Shop
     most: int = _JOBS
     told: int = 0
+    waits: bool = False
+    """True where a run was left for a later tick, since its wave may still move."""
     lag: timedelta = timedelta(0)
     """The longest time between a job's last change in the ledger and its telling."""
 
@@ -105,13 +110,15 @@ class Projector:
         left = self.most
         for record in self._ended_badly(place):
             if self._may_still_write(record):
+                self.waits = True
                 break
-            interrupted = Interrupted.read(self.instance, record.dagster_run.run_id)
+            run_id = record.dagster_run.run_id
+            interrupted = Interrupted.read(self.instance, run_id)
             if interrupted is not None:
-                jobs = [one for one in interrupted.jobs if one > place.job]
+                jobs = [one for one in interrupted.jobs if run_id != place.run or one > place.job]
                 self._catch_up(interrupted, jobs[:left])
                 if len(jobs) > left:
-                    return replace(place, job=jobs[left - 1] if left else place.job)
+                    return replace(place, run=run_id, job=jobs[left - 1]) if left else place
                 left -= len(jobs)
                 self._sum_up(interrupted, record.dagster_run)
             place = place.past(record)
@@ -119,6 +126,8 @@ class Projector:
 
     def sentence(self) -> str:
         """Say what the tick did."""
+        if self.waits and not self.told:
+            return "A run has ended badly; its wave is not over yet."
         if not self.told:
             return "Dagster shows what the ledger says."
         return f"{self.told} events told late, the latest {self.lag.total_seconds():.0f} s late."

@@ -75,11 +75,8 @@ class Location:
         """Run a range of partitions as a person does in the UI: without a wave's tag."""
         return self.run(tags=span(jobs), assets=assets)
 
-    def killed(self, tags: dict[str, str], *, ended: bool = True) -> str:
-        """Let a run work to its end and die before it says anything; return its id.
-
-        Not *ended*: nobody has noticed yet that its wave is over.
-        """
+    def killed(self, tags: dict[str, str]) -> str:
+        """Let a run work to its end and die before it says anything; return its id."""
         job = self.defs.resolve_implicit_global_asset_job_def()
         run = self.instance.create_run_for_job(
             job.get_subset(asset_selection=set(WAVE)), tags=tags, asset_selection=frozenset(WAVE)

@@ -1,14 +1,15 @@
 """What Dagster shows after a run was killed, once the sensor has ticked: what the ledger says."""
 
-from datetime import timedelta
+from dataclasses import replace
+from datetime import datetime, timedelta
 
 import dagster as dg
 
+from fireflyassets.adapters.clock import SystemClock
 from fireflyassets.core.failure import Family, Fault
 from fireflyassets.core.status import Status
 from fireflyassets.defs.projections import Place, Projector, projections_sensor
 from fireflyassets.defs.resources import WAVE_PORTS
-from fireflyassets.ports.entries import WaveState
 from fireflyassets.ports.paid import NotAccepted
 from fireflyassets.wave.reports import Check
 from fireflyassets_tests.defs.location import (
@@ -20,6 +21,13 @@ from fireflyassets_tests.defs.location import (
     location,
     span,
 )
+
+
+class Later(SystemClock):
+    """The time in eleven minutes."""
+
+    def now(self) -> datetime:
+        return super().now() + timedelta(minutes=11)
 
 
 def tick(there: Location, cursor: str | None = None) -> tuple[str, str]:
@@ -168,26 +176,50 @@ def test_a_tick_is_bounded_and_the_next_goes_on() -> None:
         assert there.materialized(DELIVERIES) == set(jobs)
 
 
+def test_the_place_within_a_run_is_that_run_s_alone() -> None:
+    """A run that turns up late, by another clock, is looked at from its beginning."""
+    with location() as there:
+        jobs = there.here.order(2)
+        (request,) = there.dispatch()
+        there.killed(dict(request.tags))
+
+        Projector(there.instance, there.here.shop).tick(Place(run="another", job="zzz"))
+
+        assert there.materialized(DELIVERIES) == set(jobs)
+
+
 def test_a_run_whose_wave_is_open_is_waited_for() -> None:
-    """Until its jobs are taken back the ledger still moves; ten minutes on it stops nobody."""
+    """Until its jobs are taken back the ledger still moves, and with it what is to be told."""
     with location() as there:
         jobs = there.here.order(1)
-        (request,) = there.dispatch()
+        there.dispatch()
         run_id = there.killed(span(jobs))
         (wave,) = there.here.ledger.open_waves()
         until = there.here.clock.now() + timedelta(minutes=1)
         there.here.ledger.start(wave.wave_id, run_id, lease_until=until)
 
-        _, waiting = tick(there)
+        said, waiting = tick(there)
         there.here.ledger.end(wave.wave_id)
         _, after = tick(there, waiting)
 
+        assert said == "A run has ended badly; its wave is not over yet."
         assert Place.read(waiting) == Place()
         assert list(Place.read(after).seen) == [run_id]
-        assert request.tags
-        ended = there.here.ledger.wave(wave.wave_id)
-        assert ended is not None
-        assert ended.state is WaveState.ENDED
+
+
+def test_a_wave_that_never_ends_stops_nobody() -> None:
+    """Ten minutes after its end a run is looked at, whatever became of its wave."""
+    with location() as there:
+        (job,) = there.here.order(1)
+        there.dispatch()
+        run_id = there.killed(span([job]))
+        (wave,) = there.here.ledger.open_waves()
+        there.here.ledger.start(wave.wave_id, run_id, lease_until=there.here.clock.now())
+        later = replace(there.here.shop, clock=Later())
+
+        place = Projector(there.instance, later).tick(Place())
+
+        assert list(place.seen) == [run_id]
 
 
 def test_one_lost_manifest_keeps_nobody_elses_job_from_view() -> None:
