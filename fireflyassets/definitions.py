@@ -9,7 +9,7 @@ import dagster as dg
 
 from fireflyassets import composition
 from fireflyassets.core.campaign import Campaign
-from fireflyassets.defs import assets, resources, sensors
+from fireflyassets.defs import assets, projections, resources, sensors
 
 
 def build_definitions(
@@ -27,6 +27,7 @@ def build_definitions(
             sensors.dispatch_sensor,
             sensors.open_calls_sensor,
             sensors.queue_lines_sensor,
+            projections.projections_sensor,
         ],
         resources=ports,
         executor=dg.in_process_executor,

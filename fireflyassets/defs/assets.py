@@ -16,11 +16,12 @@ from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.stage import BASE_IMAGES, DELIVERIES, RENDITIONS
 from fireflyassets.defs import checks, events, names, resources
+from fireflyassets.defs.verdict import Verdict, interrupted
 from fireflyassets.ports.entries import Wave
 from fireflyassets.stages.forming import Batch
 from fireflyassets.stages.pinning import pinned
 from fireflyassets.wave.assembly import Shop
-from fireflyassets.wave.beginning import Asked, asked_for, begin, begin_by_hand
+from fireflyassets.wave.beginning import Asked, asked_for, begin, begin_by_hand, tell_again
 from fireflyassets.wave.reports import Checked, Ended, Handed, Made, Report, Skipped, Turn
 from fireflyassets.wave.reuse import reuse
 from fireflyassets.wave.thread import WaveThread
@@ -122,7 +123,9 @@ class WaveRun:
     campaign: str
     ended: list[Ended] = field(default_factory=list[Ended])
     left: list[Skipped] = field(default_factory=list[Skipped])
-    """Jobs that this run was to work on and did not, or not to their end."""
+    """Jobs that this run was to work on and did not."""
+    shown: set[dg.AssetKey] = field(default_factory=set[dg.AssetKey])
+    """The assets that are told of."""
 
     def events(self) -> Iterator[Event]:
         """Yield every event of the run; raise its failure last, so that nothing is lost by it."""
@@ -131,11 +134,15 @@ class WaveRun:
             self.context.log.info("Another run works on this wave, or it has ended: nothing to do.")
             return
         self._tag(begun)
-        book = self._book()
-        for report in self._reports(begun):
-            yield from self._told(report, book)
+        book = self._book(begun)
+        try:
+            for report in self._reports(begun):
+                yield from self._told(report, book)
+        except Exception as crash:
+            # Whatever it is, the page of the run must say in a sentence what became of the jobs.
+            raise interrupted(crash) from crash
         yield from book.evaluate(self.context.instance, now=self.shop.clock.now().timestamp())
-        yield from book.summaries()
+        yield from book.summaries(self._keys(book.not_passed()), asked=len(self.ended))
         self._verdict()
 
     def _begin(self) -> Wave | Asked | None:
@@ -152,7 +159,10 @@ class WaveRun:
             raise dg.Failure(
                 "This run names no jobs. Choose partitions: each is one job.", allow_retries=False
             )
-        return asked_for(shop.ledger, self.customer, context.partition_keys)
+        deliveries = names.asset_key(self.customer, self.campaign, DELIVERIES)
+        # A job is made whole. Whoever chose an earlier stage alone must not pay for a later.
+        sort = asked_for if deliveries in context.selected_asset_keys else tell_again
+        return sort(shop.ledger, self.customer, context.partition_keys)
 
     def _tag(self, begun: Wave | Asked) -> None:
         """Title the run: runs have no names, and their tags are what people read."""
@@ -166,7 +176,15 @@ class WaveRun:
         missing = {name: text for name, text in tags.items() if name not in known}
         self.context.instance.add_run_tags(self.context.run.run_id, missing)
 
-    def _book(self) -> checks.CheckBook:
+    def _book(self, begun: Wave | Asked) -> checks.CheckBook:
+        """Choose what is told: the selection, or everything where something is made."""
+        selected = self.context.selected_asset_check_keys
+        if isinstance(begun, Wave) or begun.batches:
+            self.shown = set(names.wave_assets(self.customer, self.campaign))
+            wanted = checks.every_name()
+        else:
+            self.shown = set(self.context.selected_asset_keys)
+            wanted = frozenset(key.name for key in selected)
         keys = self.context.instance.get_dynamic_partitions(
             ids.partitions_name(self.customer, self.campaign)
         )
@@ -174,7 +192,7 @@ class WaveRun:
             self.customer,
             self.campaign,
             self.context.run.run_id,
-            wanted=frozenset(key.name for key in self.context.selected_asset_check_keys),
+            wanted=wanted,
             partitioned=len(keys) <= self.shop.settings.partitioned_checks_up_to,
         )
 
@@ -217,20 +235,16 @@ class WaveRun:
             yield Skipped(row.job_id, f"it is done and can't be told again: {trouble}")
 
     def _told(self, report: Report, book: checks.CheckBook) -> Iterator[Event]:
-        api_url = self.shop.settings.api_url
         match report:
-            case Made():
-                yield events.made(report, api_url=api_url)
-            case Handed():
-                yield events.handed(report, api_url=api_url)
+            case Made() | Handed():
+                if events.key_of(report) in self.shown:
+                    api_url = self.shop.settings.api_url
+                    yield events.of(report, self.context.instance, api_url=api_url)
             case Checked():
                 book.note(report)
             case Skipped(job_id, reason):
                 self.context.log.info("Job %s is left alone: %s.", job_id, reason)
                 self.left.append(report)
-            case Ended(job_id, Turn.LOST, _, reason):
-                self.context.log.warning("Job %s was taken away: %s", job_id, reason)
-                self.left.append(Skipped(job_id, reason or "another wave took it"))
             case Ended():
                 self.ended.append(report)
                 if len(self.ended) % CHECK_CHUNK == 0:
@@ -238,38 +252,15 @@ class WaveRun:
                     yield from book.evaluate(self.context.instance, now=now)
 
     def _verdict(self) -> None:
-        """End the run red if any job failed, so that exactly those partitions show it.
-
-        So it does for jobs that were left alone or taken away: without a red end their partitions
-        would look as if nothing had ever been wrong with them.
-        """
-        failed = [one for one in self.ended if one.turn is Turn.FAILED]
+        """End the run red if any job failed, was left alone or taken away, and say why."""
         for one in self.ended:
-            if one.turn in {Turn.PARKED, Turn.HELD}:
+            if one.turn in {Turn.PARKED, Turn.HELD, Turn.LOST}:
                 self.context.log.info("Job %s is %s: %s", one.job_id, one.turn, one.reason)
-        if not failed and not self.left:
-            return
-        sentence = self._sentence(len(failed))
-        rows = [(one.job_id, one.status.value, one.reason) for one in failed]
-        rows += [(one.job_id, "left alone", one.reason) for one in self.left]
-        table = [
-            dg.TableRecord({"job": job, "status": status, "reason": reason or ""})
-            for job, status, reason in rows
-        ]
-        raise dg.Failure(
-            sentence,
-            metadata={"summary": sentence, "failed": dg.MetadataValue.table(table)},
-            allow_retries=False,
-        )
+        verdict = Verdict(self.ended, self.left)
+        if verdict.is_red:
+            raise verdict.failure(self._keys(verdict.to_name()))
 
-    def _sentence(self, failed: int) -> str:
-        left = len(self.left)
-        delivered = sum(one.turn is Turn.SUCCEEDED for one in self.ended)
-        later = len(self.ended) - delivered - failed
-        parts = [f"{failed} of {len(self.ended) + left} jobs failed"]
-        if left:
-            parts.append(f"{left} left alone, see why in the table")
-        parts.append(f"{delivered} are delivered")
-        if later:
-            parts.append(f"{later} go on later and show as failed until then")
-        return "; ".join(parts) + "."
+    def _keys(self, jobs: set[str]) -> dict[str, str]:
+        """Return job id -> the key that the customer gave it."""
+        rows = self.shop.ledger.jobs(self.customer, sorted(jobs))
+        return {job_id: row.idempotency_key for job_id, row in rows.items()}

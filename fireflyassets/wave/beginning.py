@@ -7,6 +7,7 @@ is left alone. Does not: Dagster's tags and partitions.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from fireflyassets.core import crashes
 from fireflyassets.core.job import JobRow
@@ -16,6 +17,8 @@ from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.settings import Settings
 from fireflyassets.stages.forming import Batch, Lane, form, of_one_wave
 from fireflyassets.wave.reports import Skipped
+
+NOT_WHOLE: Final = "a job is made whole: choose its deliveries, or all three assets"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,14 @@ def asked_for(ledger: JobLedger, customer: str, job_ids: Sequence[str]) -> Asked
     skipped += [Skipped(row.job_id, why) for row in found if (why := _why_not(row))]
     done = tuple(row for row in found if row.status is Status.SUCCEEDED)
     return Asked(_batches([row for row in found if _claimable(row)]), done, tuple(skipped))
+
+
+def tell_again(ledger: JobLedger, customer: str, job_ids: Sequence[str]) -> Asked:
+    """Claim nothing and pay nothing: what is done is told again, the rest is left alone."""
+    asked = asked_for(ledger, customer, job_ids)
+    waiting = [row.job_id for batch in asked.batches for row in batch.rows]
+    refused = tuple(Skipped(job_id, NOT_WHOLE) for job_id in waiting)
+    return Asked((), asked.done, asked.skipped + refused)
 
 
 def begin_by_hand(

@@ -51,16 +51,19 @@ class JobRun:
         recipe = self.tools.campaign.config.recipe
         pictures: dict[str, StepResult] = {}
         renditions: dict[str, StepResult] = {}
-        for step in recipe.steps:
-            if not self._is_due(step, pictures):
-                continue
-            if isinstance(step, ComposeStep):
-                renditions = await self._fan_out(step, pictures)
-            elif made := await self._one(
-                step, partial(generate, self.tools, self.job, step, pictures)
-            ):
-                pictures[step.name] = made
-        self._made(Stage.GENERATE, pictures.values())
+        try:
+            for step in recipe.steps:
+                if not self._is_due(step, pictures):
+                    continue
+                if isinstance(step, ComposeStep):
+                    renditions = await self._fan_out(step, pictures)
+                elif made := await self._one(
+                    step, partial(generate, self.tools, self.job, step, pictures)
+                ):
+                    pictures[step.name] = made
+        finally:
+            # A picture that is made and paid for is shown, whatever becomes of its job.
+            self._made(Stage.GENERATE, pictures.values())
         if recipe.composes:
             self._made(Stage.COMPOSE, renditions.values())
         elif last := pictures.get(recipe.steps[-1].name):

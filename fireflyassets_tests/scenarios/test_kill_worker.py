@@ -111,6 +111,36 @@ class Shop:
         assert found
         return [one for one in found if one not in {"SUCCESS", "FAILURE", "CANCELED"}]
 
+    def shown(self) -> dict[str, dict[str, int]]:
+        """Return what Dagster's UI counts: partitions of deliveries, and its tagging checks."""
+        query = """{
+          assetNodes(assetKeys: [{path: ["acme", "spring-launch", "deliveries"]}]) {
+            partitionStats { numMaterialized numMaterializing }
+            assetChecksOrError { ... on AssetChecks { checks { name partitionStatuses {
+              ... on AssetCheckDefaultPartitionStatuses { succeededPartitions inProgressPartitions }
+            } } } }
+          }
+        }"""
+        answer = httpx.post(
+            f"{self.stack.access.url('dagster')}/graphql", json={"query": query}, trust_env=False
+        )
+        (node,) = answer.json()["data"]["assetNodes"]
+        checks = {one["name"]: one for one in node["assetChecksOrError"]["checks"]}
+        tagged = checks["every_rendition_is_tagged"]["partitionStatuses"]
+        return {
+            "partitions": node["partitionStats"],
+            "checks": {name: len(keys) for name, keys in tagged.items()},
+        }
+
+    def dagster_agrees(self, done: int) -> bool | None:
+        """Say whether *done* partitions show as materialized and checked; None: not yet."""
+        shown = self.shown()
+        agrees = shown == {
+            "partitions": {"numMaterialized": done, "numMaterializing": 0},
+            "checks": {"succeededPartitions": done, "inProgressPartitions": 0},
+        }
+        return agrees or None
+
     def billed(self) -> list[dict[str, Any]]:
         """Return the vendor's billed calls."""
         answer = httpx.get(f"{self.stack.access.url('twin')}/_twin/calls", trust_env=False)
@@ -214,6 +244,7 @@ def test_killed_workers_pay_nothing_twice(tmp_path: Path) -> None:
         assert set(left) == inside
         assert left[here.marked()].held
         assert "outcome of a paid call is unknown" in (left[here.marked()].reason or "")
+        wait_for("Dagster's view", lambda: here.dagster_agrees(24 - len(inside)), told=here.shown)
         assert_paid_once(here, inside)
         wait_for(
             "the end of all runs",
