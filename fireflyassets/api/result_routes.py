@@ -123,7 +123,7 @@ def list_jobs(
 def show_thumbnail(
     at: AtDesk, who: Onlooker, customer: str, campaign: str, job_id: str, name: str
 ) -> Response:
-    """Show a small picture of a job, for our own pages: to staff always, else once published."""
+    """Show a small picture of a job, for our own pages."""
     missing = not_found("There is no such picture.", "job_id")
     if who is not None and who.tenant != customer:
         raise missing

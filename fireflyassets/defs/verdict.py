@@ -27,7 +27,7 @@ _LATER: Final[dict[Turn, str]] = {
     Turn.SUCCEEDED: "delivered",
     Turn.PARKED: "waiting (to go on by itself; shown as failed until then)",
     Turn.HELD: "held (a person decides; shown as failed until then)",
-    Turn.LOST: "taken over by another run",
+    Turn.LOST: "left to another run (shown as failed until then)",
 }
 
 

@@ -6,18 +6,15 @@ from dataclasses import replace
 from PIL import Image
 
 from fireflyassets.core import ids
-from fireflyassets.core.campaign import ReviewMode
-from fireflyassets.core.status import Status
 from fireflyassets_tests.api.desk_clerk import (
     OTHER,
     PUBLIC,
     TOKEN,
     clerk,
-    finish,
     finished,
     picture,
 )
-from fireflyassets_tests.front_door import CAMPAIGN, CUSTOMER, FixedCatalogue, config
+from fireflyassets_tests.front_door import CAMPAIGN, CUSTOMER
 
 LOOPBACK = "http://127.0.0.1:8000"
 
@@ -60,31 +57,6 @@ def test_a_token_counts_on_the_local_stack_too() -> None:
     assert desk.ask("GET", address, token=TOKEN).status_code == 200
     assert desk.ask("GET", address, token=OTHER).status_code == 404
     assert desk.ask("GET", address, token="wrong").status_code == 401
-
-
-def test_a_customer_sees_no_picture_before_the_reviewers_do() -> None:
-    """By token nothing is shown while the review is pending; the staff of the stack see it."""
-    catalogue = FixedCatalogue(config(review=ReviewMode.REQUIRED))
-    desk = clerk(catalogue, api_url=LOOPBACK, peer="127.0.0.1")
-    address = f"/assets/{CUSTOMER}/{CAMPAIGN}/{finished(desk)}/1080x1920"
-
-    refused = desk.ask("GET", address, token=TOKEN)
-    shown = desk.ask("GET", address, token=None)
-
-    assert (refused.status_code, shown.status_code) == (409, 200)
-    assert refused.json()["problems"][0]["rule"] == "review"
-
-
-def test_a_customer_sees_no_picture_of_a_job_that_is_not_done() -> None:
-    """What a failed or unfinished job has made is for our own staff."""
-    desk = clerk()
-    job_id = desk.post().json()["jobId"]
-    finish(desk.door, job_id, status=Status.REVIEW)
-
-    refused = desk.ask("GET", f"/assets/{CUSTOMER}/{CAMPAIGN}/{job_id}/1080x1920")
-
-    assert refused.status_code == 404
-    assert "no outputs yet" in refused.json()["detail"]
 
 
 def test_pictures_that_are_not_there_are_not_found() -> None:
