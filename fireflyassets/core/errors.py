@@ -6,10 +6,12 @@ goes on from; those are return types.
     FactoryError
     ├── Refused              bad input; nothing was written, nothing paid
     │   ├── UnknownCampaign
+    │   ├── CampaignOutOfService     its file, or one that it names, can't be used now
     │   ├── UnusableTemplate
     │   ├── UnusableConfiguration
     │   └── UndecidableNow       a person's decision that does not fit how a send stands
     ├── JobFailed            this job ends here; someone must act
+    │   ├── TextUnfit            a text can't be set into its layer; found before a call is paid
     │   ├── StepRefused          Adobe refused the call for good (class inside)
     │   ├── NothingMade          every rendition was skipped
     │   ├── CostExceeded         the job cost more than its estimate allows
@@ -27,6 +29,7 @@ goes on from; those are return types.
     └── ServiceDown          a part of the local stack is not there
 """
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import ClassVar
 
@@ -50,6 +53,16 @@ class UnknownCampaign(Refused):
 
     def __init__(self, slug: str) -> None:
         super().__init__(f"There is no campaign {slug!r}.")
+
+
+class CampaignOutOfService(Refused):
+    """A campaign that is configured and can't be worked on until its files are mended."""
+
+    remedy = "Nothing is wrong with the request: send it again once the campaign is mended."
+
+    def __init__(self, slug: str, reason: str) -> None:
+        super().__init__(f"Campaign {slug!r} is out of service. {reason}")
+        self.reason = reason
 
 
 class UnusableTemplate(Refused):
@@ -78,6 +91,18 @@ class JobFailed(FactoryError):
         self.failure = failure
         self.step = step
         """Where it failed, ``.<aspect>`` behind a step that fans out; None outside the steps."""
+
+
+class TextUnfit(JobFailed):
+    """A text of the job that its template can't take; nothing is sent for it."""
+
+    remedy = "Mend the text that is named and send the job under a new key."
+
+    def __init__(self, problems: Iterable[str]) -> None:
+        super().__init__(
+            f"{' '.join(problems)} Send the job under a new key.",
+            failure=FailureClass.INVALID_REQUEST,
+        )
 
 
 class StepRefused(JobFailed):

@@ -28,7 +28,7 @@ _SLICE: Final = 50
 """Messages taken at once: what a failing ledger can bring closer to the dead-letter queue."""
 _EMPTY_LOOKS: Final = 2
 """One empty answer is not proof of an empty queue."""
-_REASON_LIMIT: Final = 500
+_REASON_LIMIT: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +134,10 @@ def _refusal(answer: Answer) -> str | None:
 
 
 def _reason(problems: Iterable[Problem]) -> str:
-    """Return one line that names each rule, free of what the message said."""
-    told = (f"{problem.field or 'message'} ({problem.rule}): {problem.fix}" for problem in problems)
+    """Return one line with each fault and its cure; of the message's words it holds at most the
+    few letters that are the fault."""
+    told = (
+        f"{problem.field or 'message'} ({problem.rule}): {problem.message} {problem.fix}"
+        for problem in problems
+    )
     return " ".join(told)[:_REASON_LIMIT]

@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from fireflyassets.adapters import lock_file
+from fireflyassets.adapters.campaign_files import read_for_lock
 from fireflyassets.adapters.files import FileCatalogue
+from fireflyassets.core import campaign as campaigns
 from fireflyassets.core.errors import UnknownCampaign, UnusableConfiguration, UnusableTemplate
 from fireflyassets.core.failure import Family
 from fireflyassets_tests.adapters.project_folder import (
@@ -416,3 +419,31 @@ def test_an_empty_project_is_empty(tmp_path: Path) -> None:
     assert catalogue.campaigns() == {}
     assert catalogue.quarantined() == ()
     assert catalogue.limits_for("ORG", Family.FIREFLY).per_day == 9_000
+
+
+# -- copy -------------------------------------------------------------------------------------
+def test_the_sample_is_pinned_with_all_that_its_copy_is_measured_by() -> None:
+    """A wave reads back the same campaign: boxes, rules and fonts, under the same version."""
+    sample = FileCatalogue(REPOSITORY).campaign("acme", "spring-launch")
+
+    again = campaigns.from_json(sample.to_json())
+
+    assert again == sample
+    assert set(sample.fonts) >= {"Fraunces-SemiBold", "NotoSansArabic-SemiBold"}
+    frame = sample.frames["1080x1080"]["Headline"]
+    assert frame.size == (936.0, 208.0)
+    assert frame.rules["ar-AE"].fonts[0] == "Fraunces-SemiBold"
+
+
+def test_a_lock_that_a_designer_changed_is_another_version(project: ProjectFolder) -> None:
+    """Else jobs would be worked on by the rules that an older one pinned."""
+    folder = project.root / "campaigns/acme/spring-launch"
+    config, parts = read_for_lock(folder)
+    lock_file.write(folder, config, parts.templates, parts.fonts)
+    before = FileCatalogue(project.root).campaign("acme", "spring-launch")
+
+    project.replace(
+        "campaigns/acme/spring-launch/template.lock.json", '"budget": 38', '"budget": 39'
+    )
+
+    assert FileCatalogue(project.root).campaign("acme", "spring-launch").version != before.version
