@@ -40,6 +40,8 @@ class Filed:
 
     campaign: Campaign
     templates: Mapping[str, Path]
+    files: tuple[Path, ...]
+    """All that it is made of, but what lies beside its file."""
 
 
 def read_campaigns(
@@ -64,8 +66,18 @@ def read_campaigns(
             found[filed.campaign.slug] = filed
         except Refused as error:
             reasons[path] = str(error)
-    bad = [Quarantined(str(path.relative_to(project)), why) for path, why in reasons.items()]
+    bad = [
+        Quarantined(str(path.relative_to(project)), why, _slugs(path, configs.get(path)))
+        for path, why in reasons.items()
+    ]
     return found, sorted(bad, key=lambda file: file.path)
+
+
+def _slugs(path: Path, config: CampaignConfig | None) -> frozenset[str]:
+    """Return what a campaign's file stands for: its folder, and what it says, if it can be read."""
+    customer = path.parent.parent.name
+    names = {path.parent.name, *([config.campaign] if config else [])}
+    return frozenset(f"{customer}/{name}" for name in names)
 
 
 def _files(root: Path) -> Iterator[Path]:
@@ -127,7 +139,8 @@ def _filed(path: Path, config: CampaignConfig, cards: tuple[RateCard, ...]) -> F
         )
         told += [f"templates.{aspect}: {fault}" for fault in faults]
     folder = path.parent
-    told += [f"{drift}." for drift in lock_file.drift(folder, parts.templates, parts.fonts)]
+    if not parts.faults:  # Else what can't be read would be told as missing too.
+        told += [f"{drift}." for drift in lock_file.drift(folder, parts.templates, parts.fonts)]
     told += [f"{fault}." for fault in lock_file.budget_faults(folder, config)]
     if told:
         raise UnusableConfiguration(" ".join(told))
@@ -135,7 +148,8 @@ def _filed(path: Path, config: CampaignConfig, cards: tuple[RateCard, ...]) -> F
     fonts = {**measured, **lock_file.vendors_fonts(folder)}
     frames = lock_file.frames(folder, config, parts.templates, fonts)
     digests = {aspect: template.sha256 for aspect, template in parts.templates.items()}
-    return Filed(load(config, digests, frames, fonts), parts.paths)
+    files = (*parts.paths.values(), *(_part_path(path, said) for said in config.fonts))
+    return Filed(load(config, digests, frames, fonts), parts.paths, files)
 
 
 @dataclass(frozen=True, slots=True)

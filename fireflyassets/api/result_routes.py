@@ -3,6 +3,7 @@
 Belongs here: reads of the caller's own rows. Does not: writes.
 """
 
+from contextlib import suppress
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Annotated, Final
@@ -14,6 +15,7 @@ from fireflyassets.api import shapes
 from fireflyassets.api.desk import AtDesk, Desk, Onlooker, Tenant
 from fireflyassets.api.problems import ProblemRaised, not_found
 from fireflyassets.core import ids
+from fireflyassets.core.errors import CampaignOutOfService
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.request import Problem
 from fireflyassets.core.status import Status
@@ -58,7 +60,9 @@ def hand_out(at: AtDesk, who: Tenant, job_id: str, aspect: str) -> Response:
 def sum_up(at: AtDesk, who: Tenant, campaign: str) -> Response:
     """Tell a campaign's counts by status, and its operations, estimated and actual."""
     rows = _rows(at, who, campaign)
-    return JSONResponse(shapes.campaign(campaign, rows), headers=_NOT_STORED)
+    fault = at.ports.catalogue.fault(f"{who}/{campaign}")
+    told = shapes.campaign(campaign, rows, out_of_service=fault)
+    return JSONResponse(told, headers=_NOT_STORED)
 
 
 @router.get("/v1/campaigns/{campaign}/jobs")
@@ -107,6 +111,7 @@ def _rows(at: Desk, who: str, campaign: str) -> list[JobRow]:
         raise not_found("There is no such campaign.", "campaign")
     rows = at.ports.ledger.campaign_jobs(who, campaign)
     if not rows:
-        # Raises where there is none; a campaign may also just be new.
-        at.ports.catalogue.campaign(who, campaign)
+        # Raises where there is none; a campaign may also just be new, or out of service.
+        with suppress(CampaignOutOfService):
+            at.ports.catalogue.campaign(who, campaign)
     return rows

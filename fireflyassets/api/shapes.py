@@ -36,11 +36,12 @@ def job(row: JobRow, *, api_url: str) -> dict[str, object]:
     }
 
 
-def campaign(name: str, rows: Sequence[JobRow]) -> dict[str, object]:
-    """Return a campaign's sums over all its jobs."""
+def campaign(name: str, rows: Sequence[JobRow], *, out_of_service: str | None) -> dict[str, object]:
+    """Return a campaign's sums over all its jobs, and why it makes none now, if it does not."""
     counts = Counter(row.status for row in rows)
     return {
         "campaignId": name,
+        "outOfService": out_of_service,
         "jobs": len(rows),
         "byStatus": {status.value: counts[status] for status in Status},
         "held": sum(row.hold is not None for row in rows),

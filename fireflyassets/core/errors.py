@@ -8,6 +8,7 @@ goes on from; those are return types.
     │   ├── UnknownCampaign
     │   ├── CampaignOutOfService     its file, or one that it names, can't be used now
     │   ├── UnusableTemplate
+    │   │   └── TemplateChanged      the document is another one than was read
     │   ├── UnusableConfiguration
     │   └── UndecidableNow       a person's decision that does not fit how a send stands
     ├── JobFailed            this job ends here; someone must act
@@ -69,6 +70,23 @@ class UnusableTemplate(Refused):
     """A template that the recipe can't be run on."""
 
     remedy = "Mend the PSD or the recipe; run `fireflyassets campaign check`."
+
+
+class TemplateChanged(UnusableTemplate):
+    """A document that was changed after the campaign was read."""
+
+    remedy = (
+        "It is read anew within seconds of its last change. If it is locked, put the released "
+        "document back, or release this one with `fireflyassets campaign lock`."
+    )
+
+    def __init__(self, slug: str, aspect: str, path: str, *, since: datetime | None) -> None:
+        when = f"on {since:%Y-%m-%d at %H:%M:%S} UTC" if since else "just now"
+        was = "was changed" if since else "was removed"
+        super().__init__(
+            f"The template {path} of {slug} for {aspect} {was} {when}, after it was read and "
+            f"checked; jobs priced by the one may not be made with the other."
+        )
 
 
 class UnusableConfiguration(Refused):
@@ -141,7 +159,9 @@ class CostExceeded(JobFailed):
 class TagsNotKept(JobFailed):
     """The object store does not show the tags that were just written."""
 
-    remedy = "Replay: the files are written again. If it stays, look at the bucket's policy."
+    remedy = (
+        "Run the job again: the files are written anew. If it stays, look at the bucket's policy."
+    )
 
     def __init__(self, aspects: list[str]) -> None:
         super().__init__(
@@ -153,7 +173,7 @@ class TagsNotKept(JobFailed):
 class UnreadableManifest(JobFailed):
     """The job's stored input is gone, or is not the one its row was made from."""
 
-    remedy = "Restore the object from its earlier version; then replay."
+    remedy = "Restore the object from its earlier version; then run the job again."
 
     def __init__(self, job_id: str) -> None:
         super().__init__(

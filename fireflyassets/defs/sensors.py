@@ -35,6 +35,8 @@ _TICK: Final = 5
 """Seconds; the daemon's own floor."""
 _SWEEP: Final = 30
 """Seconds; a result's URL lives an hour, and ten minutes is what its collection may take."""
+_REASON_LIMIT: Final = 300
+"""Characters of a fault in a job's row, which must stay small."""
 _SLICE: Final = 200
 """Open sends, and stranded jobs, that one tick looks at."""
 
@@ -53,7 +55,7 @@ def job_queue_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
     drained = drain(given.job_queue, intake, most=given.settings.queue_slice)
     return dg.SkipReason(
         f"{drained.recorded} new jobs, {drained.repeated} known, {drained.wakes} wake-ups, "
-        f"{drained.quarantined} quarantined."
+        f"{drained.quarantined} quarantined, {drained.waiting} waiting for their campaign."
     )
 
 
@@ -143,9 +145,10 @@ class Dispatcher:
 
     def _launch(self, wave: Wave, now: datetime) -> dg.RunRequest | None:
         """Put exactly the wave's keys last, as one slice, and ask for a run on that slice."""
-        if f"{wave.customer}/{wave.campaign}" not in self.shop.catalogue.campaigns():
+        if fault := self.shop.catalogue.fault(f"{wave.customer}/{wave.campaign}"):
             # A request for assets that are not in the location fails the tick for everybody.
-            set_aside(self.shop.ledger, wave, "its campaign is not loaded", now=now)
+            why = f"its campaign is not loaded: {fault}"[:_REASON_LIMIT].removesuffix(".")
+            set_aside(self.shop.ledger, wave, why, now=now)
             return None
         keys = self._keys(wave)
         try:

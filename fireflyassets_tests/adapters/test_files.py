@@ -13,7 +13,11 @@ from fireflyassets.adapters import lock_file
 from fireflyassets.adapters.campaign_files import read_for_lock
 from fireflyassets.adapters.files import FileCatalogue
 from fireflyassets.core import campaign as campaigns
-from fireflyassets.core.errors import UnknownCampaign, UnusableConfiguration, UnusableTemplate
+from fireflyassets.core.errors import (
+    CampaignOutOfService,
+    UnusableConfiguration,
+    UnusableTemplate,
+)
 from fireflyassets.core.failure import Family
 from fireflyassets_tests.adapters.project_folder import (
     ASPECTS,
@@ -48,7 +52,7 @@ def assert_only_acme_is_out(project: ProjectFolder, *told: str) -> None:
     for part in told:
         assert part in bad.reason
     assert list(catalogue.campaigns()) == ["bolt/relaunch"]
-    with pytest.raises(UnknownCampaign):
+    with pytest.raises(CampaignOutOfService):
         catalogue.campaign("acme", "spring-launch")
 
 
@@ -264,7 +268,7 @@ def test_a_template_that_changed_since_it_was_checked_is_not_handed_out(
     campaign = catalogue.campaign("acme", "spring-launch")
     project.write(PSD, b"8BPS another")
 
-    with pytest.raises(UnusableTemplate, match="has changed"):
+    with pytest.raises(UnusableTemplate, match="was changed"):
         catalogue.template(campaign, "1920x1080")
     (project.root / PSD).unlink()
     with pytest.raises(UnusableTemplate, match="is gone"):
