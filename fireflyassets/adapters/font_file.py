@@ -1,9 +1,9 @@
 """Font files: a TrueType or OpenType file read into the values that texts are measured with.
 
-Belongs here: the tables that say characters, advances and kerning; the file is not trusted. Does
-not: setting text (``core/typesetting.py``), layout tables: ligatures and the newer kerning change
-a line by a little, and what is refused for it is refused before it is paid. Source: OpenType
-specification 1.9, tables cmap (format 4 and 12), head, hhea, hmtx, kern (format 0), name.
+Belongs here: the tables that say characters, advances and kerning; the file is not trusted.
+Does not: setting text (``core/typesetting.py``); layout tables, whose ligatures and newer kerning
+change a line by a little. Source: OpenType specification 1.9, tables cmap (format 4 and 12), head,
+hhea, hmtx, kern (format 0), name.
 """
 
 import struct

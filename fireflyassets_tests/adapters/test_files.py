@@ -271,7 +271,7 @@ def test_a_template_that_changed_since_it_was_checked_is_not_handed_out(
     with pytest.raises(UnusableTemplate, match="was changed"):
         catalogue.template(campaign, "1920x1080")
     (project.root / PSD).unlink()
-    with pytest.raises(UnusableTemplate, match="is gone"):
+    with pytest.raises(UnusableTemplate, match="was removed"):
         catalogue.template(campaign, "1920x1080")
     with pytest.raises(UnusableTemplate, match="has no template"):
         catalogue.template(campaign, "1x1")
