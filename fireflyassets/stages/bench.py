@@ -38,6 +38,9 @@ class Receiver:
     pictures: PictureReader
     clock: Clock
     offload: Offload
+    """For the ledger."""
+    transfer: Offload
+    """For whole objects and their decoding."""
     campaign: Campaign
     card: RateCard
 
@@ -115,7 +118,7 @@ async def looked_at(
     Raises:
         RenditionDefect: It is not.
     """
-    seen = await tools.offload(tools.pictures.look, content)
+    seen = await tools.transfer(tools.pictures.look, content)
     if isinstance(seen, Unreadable):
         raise errors.RenditionDefect(step, f"the result is unusable: {seen.reason}")
     if (seen.width, seen.height) != (width, height):

@@ -55,7 +55,7 @@ class Sweep:
     async def run(self, *, after: datetime | None, most: int) -> Slice:
         """Collect up to *most* open sends, the oldest first, beginning behind *after*."""
         shop, now = self.shop, self.shop.clock.now()
-        attempts = await shop.offload(
+        attempts = await shop.lanes.ledger(
             shop.ledger.open_attempts, before=now - YOUNG, after=after, most=most
         )
         askable = [one for one in attempts if can_be_asked(one, now=now)]
@@ -73,7 +73,7 @@ class Sweep:
     async def _unowned(self, attempts: Sequence[Attempt]) -> list[tuple[JobRow, Attempt]]:
         rows: dict[str, JobRow | None] = {}
         for job_id in dict.fromkeys(one.job_id for one in attempts):
-            rows[job_id] = await self.shop.offload(self.shop.ledger.job, job_id)
+            rows[job_id] = await self.shop.lanes.ledger(self.shop.ledger.job, job_id)
         found = [(rows[one.job_id], one) for one in attempts]
         return [(row, one) for row, one in found if row and row.status is not Status.RUNNING]
 
@@ -105,7 +105,7 @@ class Sweep:
     async def _one(self, services: PaidServices, row: JobRow, attempt: Attempt) -> Found:
         """Look after one send: the boundary around whatever is wrong with it."""
         try:
-            receiver = await self.shop.offload(self._receiver, services, row, attempt)
+            receiver = await self.shop.lanes.transfers(self._receiver, services, row, attempt)
             step = of_step(receiver, row, attempt)
             if step is None:
                 return Found.STUCK
@@ -126,7 +126,8 @@ class Sweep:
             documents=services.documents,
             pictures=shop.pictures,
             clock=shop.clock,
-            offload=shop.offload,
+            offload=shop.lanes.ledger,
+            transfer=shop.lanes.transfers,
             campaign=campaign,
             card=money.card_for(shop.catalogue.rate_cards(), attempt.submitted_at.date()),
         )
