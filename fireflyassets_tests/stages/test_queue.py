@@ -82,8 +82,10 @@ def test_a_sender_speaks_for_its_own_customers_alone() -> None:
     assert door.ledger.job(ids.job_id("bolt", "b")) is None
     assert [letter.body for letter in producer.dead] == [body("b", customer="bolt")]
     assert {letter.reason for letter in (*producer.dead, *stranger.dead)} == {
-        "customer (sender): This sender may not ask for jobs of this customer. "
-        "Let FIREFLYASSETS_QUEUE_SENDERS name both."
+        (
+            "customer (sender): This sender may not ask for jobs of this customer. "
+            "Let FIREFLYASSETS_QUEUE_SENDERS name both."
+        )
     }
 
 
