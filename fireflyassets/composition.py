@@ -23,10 +23,10 @@ from fireflyassets.adapters.aws.secrets import SecretsManager
 from fireflyassets.adapters.aws.tables import Tables
 from fireflyassets.adapters.aws.tokens import DynamoTokenStore
 from fireflyassets.adapters.clock import SystemClock
-from fireflyassets.adapters.files import FileCatalogue
 from fireflyassets.adapters.pillow import PillowPictures
 from fireflyassets.adapters.secrets import EnvironmentSecrets, SecretsByScheme
 from fireflyassets.adapters.stored_uploads import StoredUploads
+from fireflyassets.adapters.watched_files import WatchedCatalogue
 from fireflyassets.core import ids
 from fireflyassets.limiter.port import Limiter
 from fireflyassets.ports.clock import Clock, Lanes
@@ -47,7 +47,7 @@ class Factory:
     ledger: JobLedger
     objects: ObjectStore
     queue: JobQueue
-    catalogue: FileCatalogue
+    catalogue: WatchedCatalogue
     limiter: Limiter
     pictures: PictureReader
     adobe: Workshop
@@ -73,7 +73,7 @@ def build(settings: Settings) -> Factory:
         ledger=DynamoLedger(dynamodb, prefix=settings.table_prefix),
         objects=objects,
         queue=SqsQueue(clients.sqs(settings.region), queue=settings.queue),
-        catalogue=FileCatalogue(settings.project),
+        catalogue=WatchedCatalogue(settings.project, clock),
         limiter=limiters.limiter(settings, table=tables.tickets),
         pictures=PillowPictures(),
         adobe=AdobeWorkshop(settings, secret_store, tokens, clock, StoredUploads(objects, clock)),

@@ -3,24 +3,37 @@
 Belongs here: putting definitions together. Does not: wiring of ports (``composition.py``).
 """
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 import dagster as dg
 
 from fireflyassets import composition
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.defs import assets, projections, resources, sensors
+from fireflyassets.ports.catalogue import Quarantined
+
+_log: Final = logging.getLogger("fireflyassets.definitions")
 
 
 def build_definitions(
-    campaigns: Mapping[str, Campaign], ports: Mapping[str, object]
+    campaigns: Mapping[str, Campaign],
+    ports: Mapping[str, object],
+    quarantined: Sequence[Quarantined] = (),
 ) -> dg.Definitions:
-    """Return the definitions for *campaigns*; tests hand in ports of their own."""
+    """Return the definitions for *campaigns*; tests hand in ports of their own.
+
+    A campaign that is out of service shows its documents alone, and why.
+    """
+    for bad in quarantined:
+        _log.warning("Quarantined %s: %s", bad.path, bad.reason)
     loaded = [campaigns[slug] for slug in sorted(campaigns)]
     return dg.Definitions(
         assets=[
             *(spec for one in loaded for spec in assets.upstreams(one)),
             *(assets.wave_asset(one) for one in loaded),
+            *assets.out_of_service(quarantined, without=campaigns),
         ],
         sensors=[
             sensors.job_queue_sensor,
@@ -40,4 +53,5 @@ def defs() -> dg.Definitions:
     factory = composition.factory()
     composition.log_to_stderr(factory.settings)
     catalogue = factory.catalogue
-    return build_definitions(catalogue.campaigns(), resources.resources())
+    campaigns = catalogue.campaigns()
+    return build_definitions(campaigns, resources.resources(campaigns), catalogue.quarantined())

@@ -81,9 +81,6 @@ class FixedCatalogue(Catalogue):
             raise UnknownCampaign(slug)
         return self._campaigns[slug]
 
-    def reread(self) -> Catalogue:
-        return self
-
     def quarantined(self) -> tuple[Quarantined, ...]:
         return ()
 

@@ -4,18 +4,21 @@ Belongs here: what makes a campaign of a project folder usable. Does not: the sh
 (``core/campaign.py``), what a template must hold (``core/template.py``).
 """
 
+import hashlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
-from fireflyassets.adapters import lock_file, psd, yaml_file
+from fireflyassets.adapters import font_file, lock_file, psd, yaml_file
 from fireflyassets.core import preflight
 from fireflyassets.core.campaign import Campaign, CampaignConfig, load
 from fireflyassets.core.errors import Refused, UnusableConfiguration, UnusableTemplate
+from fireflyassets.core.font import Font
 from fireflyassets.core.money import RateCard
 from fireflyassets.core.template import LayerKind, Template, check_template
+from fireflyassets.core.template_lock import Fonts
 from fireflyassets.ports.catalogue import Credential, Quarantined
 
 FILE_NAME: Final = "campaign.yaml"
@@ -37,6 +40,8 @@ class Filed:
 
     campaign: Campaign
     templates: Mapping[str, Path]
+    files: tuple[Path, ...]
+    """All that it is made of, but what lies beside its file."""
 
 
 def read_campaigns(
@@ -61,8 +66,18 @@ def read_campaigns(
             found[filed.campaign.slug] = filed
         except Refused as error:
             reasons[path] = str(error)
-    bad = [Quarantined(str(path.relative_to(project)), why) for path, why in reasons.items()]
+    bad = [
+        Quarantined(str(path.relative_to(project)), why, _slugs(path, configs.get(path)))
+        for path, why in reasons.items()
+    ]
     return found, sorted(bad, key=lambda file: file.path)
+
+
+def _slugs(path: Path, config: CampaignConfig | None) -> frozenset[str]:
+    """Return what a campaign's file stands for: its folder, and what it says, if it can be read."""
+    customer = path.parent.parent.name
+    names = {path.parent.name, *([config.campaign] if config else [])}
+    return frozenset(f"{customer}/{name}" for name in names)
 
 
 def _files(root: Path) -> Iterator[Path]:
@@ -116,49 +131,72 @@ def _folders(paths: Sequence[Path], mine: Path) -> str:
 
 def _filed(path: Path, config: CampaignConfig, cards: tuple[RateCard, ...]) -> Filed:
     told = [f"{fault}." for fault in preflight.faults(config, cards)]
-    templates: dict[str, Path] = {}
-    digests: dict[str, str] = {}
-    found: dict[str, Template] = {}
-    for aspect in config.aspects if config.recipe.composes else ():
-        try:
-            templates[aspect] = _template_path(path, config.templates[aspect])
-            template = psd.read_template(_content(templates[aspect]))
-        except (UnusableTemplate, psd.UnreadableTemplate) as error:
-            told.append(f"templates.{aspect}: {error}")
-            continue
-        digests[aspect] = template.sha256
-        found[aspect] = template
+    parts = _read_parts(path, config)
+    told += parts.faults
+    for aspect, template in parts.templates.items():
         faults = check_template(
-            template, aspect=aspect, slots=_slots(config), document=templates[aspect].name
+            template, aspect=aspect, slots=_slots(config), document=parts.paths[aspect].name
         )
         told += [f"templates.{aspect}: {fault}" for fault in faults]
-    told += [f"{drift}." for drift in lock_file.drift(path.parent, found)]
-    told += [f"{fault}." for fault in lock_file.budget_faults(path.parent, config)]
+    folder = path.parent
+    if not parts.faults:  # Else what can't be read would be told as missing too.
+        told += [f"{drift}." for drift in lock_file.drift(folder, parts.templates, parts.fonts)]
+    told += [f"{fault}." for fault in lock_file.budget_faults(folder, config)]
     if told:
         raise UnusableConfiguration(" ".join(told))
-    styles = {
-        aspect: {layer.name: layer.style for layer in template.layers if layer.style}
-        for aspect, template in found.items()
-    }
-    return Filed(load(config, digests, styles), templates)
+    measured = {name: font for name, (_, font) in parts.fonts.items()}
+    fonts = {**measured, **lock_file.vendors_fonts(folder)}
+    frames = lock_file.frames(folder, config, parts.templates, fonts)
+    digests = {aspect: template.sha256 for aspect, template in parts.templates.items()}
+    files = (*parts.paths.values(), *(_part_path(path, said) for said in config.fonts))
+    return Filed(load(config, digests, frames, fonts), parts.paths, files)
 
 
-def read_for_lock(folder: Path) -> tuple[CampaignConfig, dict[str, Template]]:
-    """Return a campaign's configuration and all its documents, to lock them.
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a campaign's file names: its documents and fonts, and why any can't be read."""
+
+    paths: Mapping[str, Path]
+    templates: Mapping[str, Template]
+    fonts: Fonts
+    faults: tuple[str, ...]
+
+
+def _read_parts(path: Path, config: CampaignConfig) -> Parts:
+    """Read all that *config* names; a part that can't be read is a fault and left out."""
+    paths: dict[str, Path] = {}
+    templates: dict[str, Template] = {}
+    fonts: dict[str, tuple[str, Font]] = {}
+    faults: list[str] = []
+    for aspect in config.aspects if config.recipe.composes else ():
+        try:
+            paths[aspect] = _part_path(path, config.templates[aspect])
+            templates[aspect] = psd.read_template(_content(paths[aspect], TEMPLATE_LIMIT))
+        except (UnusableTemplate, psd.UnreadableTemplate) as error:
+            line = yaml_file.line_of(path, "templates", aspect)
+            faults.append(f"{line}templates.{aspect}: {error}")
+    for index, said in enumerate(config.fonts):
+        try:
+            content = _content(_part_path(path, said), font_file.SIZE_LIMIT)
+            font = font_file.read(content)
+            fonts[font.name] = (hashlib.sha256(content).hexdigest(), font)
+        except UnusableTemplate as error:
+            faults.append(f"{yaml_file.line_of(path, 'fonts', index)}fonts: {said}: {error}")
+    return Parts(paths, templates, fonts, tuple(faults))
+
+
+def read_for_lock(folder: Path) -> tuple[CampaignConfig, Parts]:
+    """Return a campaign's configuration and all that it names, to lock it.
 
     Raises:
-        UnusableConfiguration: The file or a document can't be read.
+        UnusableConfiguration: The file, a document or a font can't be read.
     """
     path = folder / FILE_NAME
     config = _config(path)
-    found: dict[str, Template] = {}
-    for aspect in config.aspects if config.recipe.composes else ():
-        try:
-            said = _template_path(path, config.templates[aspect])
-            found[aspect] = psd.read_template(_content(said))
-        except (UnusableTemplate, psd.UnreadableTemplate) as error:
-            raise UnusableConfiguration(f"templates.{aspect}: {error}") from error
-    return config, found
+    parts = _read_parts(path, config)
+    if parts.faults:
+        raise UnusableConfiguration(" ".join(parts.faults))
+    return config, parts
 
 
 def _slots(config: CampaignConfig) -> dict[str, LayerKind]:
@@ -177,8 +215,8 @@ def _slots(config: CampaignConfig) -> dict[str, LayerKind]:
     }
 
 
-def _template_path(campaign: Path, said: str) -> Path:
-    """Return where a template lies: within the customer's own folder, whatever links say."""
+def _part_path(campaign: Path, said: str) -> Path:
+    """Return where a template or font lies: in the customer's own folder, whatever links say."""
     home = campaign.parent.parent.resolve()
     path = (campaign.parent / said).resolve()
     if Path(said).is_absolute() or not path.is_relative_to(home):
@@ -186,12 +224,12 @@ def _template_path(campaign: Path, said: str) -> Path:
     return path
 
 
-def _content(path: Path) -> bytes:
+def _content(path: Path, limit: int) -> bytes:
     try:
         if not path.is_file():
             raise UnusableTemplate(f"There is no file {path.name}; add it or mend the path.")
-        if path.stat().st_size > TEMPLATE_LIMIT:
-            raise UnusableTemplate(f"{path.name} is over {TEMPLATE_LIMIT} bytes; shrink it.")
+        if path.stat().st_size > limit:
+            raise UnusableTemplate(f"{path.name} is over {limit} bytes; shrink it.")
         return path.read_bytes()
     except OSError as error:
         raise UnusableTemplate(f"{path.name} can't be read ({error.strerror}).") from error

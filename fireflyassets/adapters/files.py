@@ -10,7 +10,8 @@ and takes nothing else down. Does not: YAML (``yaml_file.py``), what makes a cam
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeVar
 
@@ -20,7 +21,13 @@ from fireflyassets.adapters import yaml_file
 from fireflyassets.adapters.campaign_files import FILE_NAME, Filed, read_campaigns
 from fireflyassets.adapters.limit_files import LimitBook, LimitFile
 from fireflyassets.core.campaign import Campaign, Slug
-from fireflyassets.core.errors import UnknownCampaign, UnusableConfiguration, UnusableTemplate
+from fireflyassets.core.errors import (
+    CampaignOutOfService,
+    TemplateChanged,
+    UnknownCampaign,
+    UnusableConfiguration,
+    UnusableTemplate,
+)
 from fireflyassets.core.failure import Family
 from fireflyassets.core.money import RateCard
 from fireflyassets.core.recipe import Recipe
@@ -91,36 +98,46 @@ class FileCatalogue(Catalogue):
         """Return one campaign.
 
         Raises:
-            UnknownCampaign: There is none of that name, or its file is quarantined.
+            UnknownCampaign: There is none of that name.
+            CampaignOutOfService: There is, and its files can't be used now.
         """
-        filed = self._campaigns.get(f"{customer}/{campaign}")
-        if filed is None:
-            raise UnknownCampaign(f"{customer}/{campaign}")
-        return filed.campaign
-
-    def reread(self) -> "FileCatalogue":
-        """Return what the folder holds now."""
-        return FileCatalogue(self._project)
+        slug = f"{customer}/{campaign}"
+        if slug in self._campaigns:
+            return self._campaigns[slug].campaign
+        if any(slug in bad.campaigns for bad in self._quarantined):
+            raise CampaignOutOfService(slug, self.fault(slug) or "")
+        raise UnknownCampaign(slug)
 
     def template(self, campaign: Campaign, aspect: str) -> bytes:
         """Return the template document of an aspect, if it still is the pinned one.
 
         Raises:
-            UnusableTemplate: There is none, or the file has changed since it was checked.
+            TemplateChanged: The file has changed since it was checked.
+            UnusableTemplate: There is none.
         """
         filed, digest = self._campaigns.get(campaign.slug), campaign.templates.get(aspect)
         if filed is None or digest is None or aspect not in filed.templates:
             raise UnusableTemplate(f"Campaign {campaign.slug} has no template for {aspect}.")
+        path = filed.templates[aspect]
+        since: datetime | None = None
         try:
-            content = filed.templates[aspect].read_bytes()
+            since = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+            content = path.read_bytes()
         except OSError as error:
-            raise UnusableTemplate(f"Template {filed.templates[aspect].name} is gone.") from error
+            raise TemplateChanged(campaign.slug, aspect, self._named(path), since=since) from error
         if hashlib.sha256(content).hexdigest() != digest:
-            raise UnusableTemplate(
-                f"Template {filed.templates[aspect].name} of {campaign.slug} has changed since it "
-                f"was checked; reload."
-            )
+            raise TemplateChanged(campaign.slug, aspect, self._named(path), since=since)
         return content
+
+    def files(self) -> Iterator[Path]:
+        """Yield the documents and fonts that usable campaigns are made of."""
+        for filed in self._campaigns.values():
+            yield from filed.files
+
+    def _named(self, path: Path) -> str:
+        """Return a path as people of the project know it."""
+        root = self._project.resolve()
+        return str(path.relative_to(root) if path.is_relative_to(root) else path.name)
 
     def quarantined(self) -> tuple[Quarantined, ...]:
         """Return the files that can't be used."""
@@ -216,4 +233,5 @@ def _beyond(slug: str, credential: str, missing: Iterable[Family]) -> Quarantine
         f"campaigns/{slug}/{FILE_NAME}",
         f"credential: {credential!r} may not use {names}: add it to families in "
         f"credentials/{credential}.yaml, or use another credential.",
+        frozenset({slug}),
     )

@@ -5,7 +5,7 @@ Belongs here: reading, writing and comparing the file. Does not: what is in it
 is a designer's release, not a duty.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -14,8 +14,10 @@ from pydantic import ValidationError
 from fireflyassets.core import template_lock
 from fireflyassets.core.campaign import CampaignConfig
 from fireflyassets.core.errors import UnusableConfiguration
+from fireflyassets.core.font import Font
 from fireflyassets.core.template import Template
-from fireflyassets.core.template_lock import TemplateLock, TextRule
+from fireflyassets.core.template_lock import DocumentLock, Fonts, TemplateLock
+from fireflyassets.core.text_rule import TextFrame, TextRule
 
 FILE_NAME: Final = "template.lock.json"
 _REMEDY: Final = "undo it, or release it with `fireflyassets campaign lock`"
@@ -39,15 +41,17 @@ def read(folder: Path) -> TemplateLock | None:
         ) from error
 
 
-def write(folder: Path, config: CampaignConfig, templates: Mapping[str, Template]) -> Path:
+def write(
+    folder: Path, config: CampaignConfig, templates: Mapping[str, Template], fonts: Fonts
+) -> Path:
     """Lock *templates*, keeping the text rules that are in the file, and return where it lies."""
-    made = template_lock.lock(templates, first_rules(config), read(folder))
+    made = template_lock.lock(templates, first_rules(config), read(folder), fonts)
     path = folder / FILE_NAME
     path.write_text(made.model_dump_json(indent=2, exclude_none=True) + "\n", encoding="utf-8")
     return path
 
 
-def drift(folder: Path, templates: Mapping[str, Template]) -> Iterator[str]:
+def drift(folder: Path, templates: Mapping[str, Template], fonts: Fonts) -> Iterator[str]:
     """Yield what is not as it was locked, each with what to do.
 
     Raises:
@@ -56,7 +60,7 @@ def drift(folder: Path, templates: Mapping[str, Template]) -> Iterator[str]:
     locked = read(folder)
     if locked is None:
         return
-    for fact in template_lock.drift(locked, templates):
+    for fact in template_lock.drift(locked, templates, fonts):
         yield f"{FILE_NAME}: {fact}; {_REMEDY}"
 
 
@@ -76,11 +80,52 @@ def budget_faults(folder: Path, config: CampaignConfig) -> Iterator[str]:
                 rule = layer.texts.get(locale)
                 if rule is None:
                     yield f"{FILE_NAME}: {aspect}: layer {layer.name!r} has no rule for {locale}"
-                elif rule.budget < config.headline_limit:
+                elif rule.most < config.headline_limit:
                     yield (
-                        f"{FILE_NAME}: {aspect}: layer {layer.name!r} takes {rule.budget} letters "
+                        f"{FILE_NAME}: {aspect}: layer {layer.name!r} takes {rule.most} letters "
                         f"in {locale}, and headline_limit allows {config.headline_limit}; lower it"
                     )
+
+
+def frames(
+    folder: Path, config: CampaignConfig, templates: Mapping[str, Template], fonts: Iterable[str]
+) -> dict[str, dict[str, TextFrame]]:
+    """Return aspect -> text layer -> its frame, with the rules of the lock, else the first ones.
+
+    Raises:
+        UnusableConfiguration: The lock is not of the form.
+    """
+    locked = read(folder) or template_lock.lock(templates, first_rules(config))
+    return {
+        aspect: dict(_frames(template, locked.documents[aspect], tuple(fonts)))
+        for aspect, template in templates.items()
+    }
+
+
+def vendors_fonts(folder: Path) -> dict[str, Font]:
+    """Return the fonts that the lock knows without a file: what they draw, and no measures.
+
+    Raises:
+        UnusableConfiguration: The lock is not of the form.
+    """
+    locked = read(folder)
+    known = locked.fonts if locked else {}
+    return {name: Font(name, one.glyphs) for name, one in known.items() if one.sha256 is None}
+
+
+def _frames(
+    template: Template, locked: DocumentLock, fonts: tuple[str, ...]
+) -> Iterator[tuple[str, TextFrame]]:
+    texts = {layer.name: layer.texts for layer in locked.layers}
+    for layer in template.layers:
+        if layer.style is None:
+            continue
+        chain = tuple(dict.fromkeys((layer.style.font, *fonts)))
+        rules = {
+            locale: rule if rule.fonts else rule.model_copy(update={"fonts": chain})
+            for locale, rule in texts.get(layer.name, {}).items()
+        }
+        yield layer.name, TextFrame(layer.style, layer.text_size, rules)
 
 
 def first_rules(config: CampaignConfig) -> dict[str, dict[str, TextRule]]:

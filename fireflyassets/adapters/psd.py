@@ -10,7 +10,7 @@ import hashlib
 import struct
 import zlib
 from io import BytesIO
-from math import ceil, floor
+from math import ceil, floor, sqrt
 from typing import Final
 
 from psd_tools import PSDImage
@@ -134,6 +134,7 @@ def _layer(layer: Layer) -> TemplateLayer:
         visible=layer.is_visible(),
         style=psd_text.style(layer) if isinstance(layer, TypeLayer) else None,
         fonts=psd_text.fonts(layer) if isinstance(layer, TypeLayer) else (),
+        text_size=_text_size(layer) if isinstance(layer, TypeLayer) else None,
     )
 
 
@@ -168,11 +169,26 @@ def _box(layer: Layer) -> Box:
 
 def _frame(layer: TypeLayer) -> list[tuple[float, float]]:
     """Return the corners of a text's box on the canvas."""
-    shape = layer.engine_dict["Rendered"]["Shapes"]["Children"][0]
-    bounds = shape["Cookie"]["Photoshop"]["BoxBounds"]
-    left, top, right, bottom = (float(value) for value in bounds)
+    left, top, right, bottom = _bounds(layer)
     xx, xy, yx, yy, tx, ty = layer.transform
     return [
         (xx * x + yx * y + tx, xy * x + yy * y + ty)
         for x, y in ((left, top), (right, top), (right, bottom), (left, bottom))
     ]
+
+
+def _text_size(layer: TypeLayer) -> tuple[float, float] | None:
+    """Return the size of a text's box as it lies, turned or not."""
+    if layer.text_type is not TextType.PARAGRAPH:
+        return None
+    left, top, right, bottom = _bounds(layer)
+    xx, xy, yx, yy, _, _ = layer.transform
+    scale = sqrt(abs(xx * yy - xy * yx)) or 1.0
+    return (right - left) * scale, (bottom - top) * scale
+
+
+def _bounds(layer: TypeLayer) -> tuple[float, float, float, float]:
+    """Return a text's box before its layer's transform."""
+    shape = layer.engine_dict["Rendered"]["Shapes"]["Children"][0]
+    left, top, right, bottom = (float(each) for each in shape["Cookie"]["Photoshop"]["BoxBounds"])
+    return left, top, right, bottom

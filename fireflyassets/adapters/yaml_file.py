@@ -59,6 +59,13 @@ def read(path: Path, shape: type[Checked]) -> Checked:
         raise YamlFault(_sentence(node, error)) from error
 
 
+def line_of(path: Path, *place: int | str) -> str:
+    """Return ``line <n>: `` for what a file that was read says at *place*."""
+    node = yaml.compose(_text(path), yaml.SafeLoader)
+    found, _ = _locate(node, place)
+    return _line_of(found.start_mark if found else None)
+
+
 def _text(path: Path) -> str:
     if path.suffix != ".yaml":
         raise YamlFault("is not read: rename it to end in .yaml.")
@@ -143,7 +150,6 @@ def _sentence(node: "yaml.Node | None", error: ValidationError) -> str:
 
 def _fault(node: "yaml.Node | None", fault: ErrorDetails) -> str:
     found, place = _locate(node, fault["loc"])
-    line = _line_of(found.start_mark if found else None)
     if fault["type"] == "missing":
         place = [*place, str(fault["loc"][-1])]
     what = {
@@ -153,7 +159,19 @@ def _fault(node: "yaml.Node | None", fault: ErrorDetails) -> str:
         "union_tag_invalid": f"kind must be one of {fault.get('ctx', {}).get('expected_tags')}",
     }.get(fault["type"], fault["msg"].removeprefix("Value error, "))
     name = ".".join(place)
+    # A rule over several fields begins with the one to mend.
+    line = _line_of(
+        _key_mark(found, what.partition(": ")[0]) or (found.start_mark if found else None)
+    )
     return f"{line}{name}: {what}" if name else f"{line}{what}"
+
+
+def _key_mark(node: "yaml.Node | None", name: str) -> "yaml.Mark | None":
+    """Return where *node*, if it is a mapping, names a field."""
+    if not isinstance(node, yaml.MappingNode):
+        return None
+    pairs = cast("list[tuple[yaml.Node, yaml.Node]]", node.value)
+    return next((key.start_mark for key, _ in pairs if key.value == name), None)
 
 
 def _locate(

@@ -4,6 +4,7 @@ Belongs here: the bundle of ports, who may pass. Does not: routes, what a token 
 (``tokens.py``).
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
@@ -20,7 +21,7 @@ from fireflyassets.api.thumbnails import Thumbnails
 from fireflyassets.api.tokens import Bearers, Caller, Refused, Scope
 from fireflyassets.core import ids
 from fireflyassets.core.campaign import Retention
-from fireflyassets.core.errors import UnknownCampaign
+from fireflyassets.core.errors import CampaignOutOfService, UnknownCampaign
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.request import Problem
 from fireflyassets.ports.catalogue import Catalogue
@@ -173,5 +174,6 @@ def require_campaign(at: Desk, tenant: str, campaign: str) -> None:
     if not ids.SLUG.fullmatch(campaign):
         raise not_found("There is no such campaign.", "campaign")
     if not at.ports.ledger.campaign_page(tenant, campaign, after=None, most=1):
-        # Raises where there is none; a campaign may also just be new.
-        at.ports.catalogue.campaign(tenant, campaign)
+        # Raises where there is none; a campaign may also just be new, or out of service.
+        with suppress(CampaignOutOfService):
+            at.ports.catalogue.campaign(tenant, campaign)

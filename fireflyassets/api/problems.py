@@ -18,15 +18,19 @@ from starlette.exceptions import HTTPException
 from typing_extensions import TypedDict
 
 from fireflyassets.core.errors import (
+    CampaignOutOfService,
     FactoryError,
     Refused,
     ServiceDown,
     StoreUnavailable,
+    TemplateChanged,
     UnknownCampaign,
 )
 from fireflyassets.core.request import Problem
 
 MEDIA_TYPE: Final = "application/problem+json"
+_LATER: Final = {"Retry-After": "60"}
+"""Seconds: mended files are noticed within ten."""
 
 _log = logging.getLogger(__name__)
 
@@ -127,6 +131,10 @@ def _refused(_: Request, error: Exception) -> Response:
     if isinstance(error, UnknownCampaign):
         problem = Problem("campaign", "unknown", str(error), "Check the spelling.")
         return response(HTTPStatus.NOT_FOUND, str(error), (problem,))
+    if isinstance(error, CampaignOutOfService | TemplateChanged):
+        # The request is fine and no other is: sent again later, it passes.
+        problem = Problem("campaign", "out-of-service", str(error), error.remedy)
+        return response(HTTPStatus.SERVICE_UNAVAILABLE, str(error), (problem,), _LATER)
     if isinstance(error, Refused | ServiceDown | StoreUnavailable):
         # Our own configuration or machinery: the request may be fine, and may be sent again.
         return response(HTTPStatus.SERVICE_UNAVAILABLE, str(error), (problem,))

@@ -88,7 +88,9 @@ def campaign_sums(at: Desk, tenant: str, campaign: str) -> shapes.Campaign:
     """Return a campaign's sums; its index may be a moment late."""
     ledger = at.ports.ledger
     rows = ledger.campaign_jobs(tenant, campaign)
-    return shapes.campaign(campaign, rows, ledger.campaign_hold(tenant, campaign))
+    fault = at.ports.catalogue.fault(f"{tenant}/{campaign}")
+    hold = ledger.campaign_hold(tenant, campaign)
+    return shapes.campaign(campaign, rows, hold, out_of_service=fault)
 
 
 @router.get(

@@ -60,6 +60,10 @@ class Campaign(TypedDict):
     byStatus: Annotated[dict[str, int], Field(description="Every status, those at 0 too.")]
     held: int
     hold: Annotated[str | None, Field(description="Why the campaign is on hold; null: it is not.")]
+    outOfService: Annotated[
+        str | None,
+        Field(description="Why it makes nothing just now, and how to mend it; null: it does."),
+    ]
     costEstimate: Operations
     costActual: Operations
 
@@ -113,11 +117,14 @@ def job(row: JobRow, *, api_url: str) -> Job:
     }
 
 
-def campaign(name: str, rows: Sequence[JobRow], hold: Hold | None) -> Campaign:
-    """Return a campaign's sums over all its jobs."""
+def campaign(
+    name: str, rows: Sequence[JobRow], hold: Hold | None, *, out_of_service: str | None
+) -> Campaign:
+    """Return a campaign's sums over all its jobs, and why it makes none now, if it does not."""
     counts = Counter(row.status for row in rows)
     return {
         "campaignId": name,
+        "outOfService": out_of_service,
         "jobs": len(rows),
         "byStatus": {status.value: counts[status] for status in Status},
         "held": sum(row.hold is not None for row in rows),

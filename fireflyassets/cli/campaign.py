@@ -62,10 +62,10 @@ def run_lock(arguments: argparse.Namespace) -> int:
     folder = project / "campaigns" / asked
     if not (folder / FILE_NAME).is_file():
         raise UnknownCampaign(asked)
-    config, templates = read_for_lock(folder)
-    for fact in lock_file.drift(folder, templates):
+    config, parts = read_for_lock(folder)
+    for fact in lock_file.drift(folder, parts.templates, parts.fonts):
         print(f"released  {fact.partition('; ')[0]}")
-    print(f"locked    {lock_file.write(folder, config, templates)}")
+    print(f"locked    {lock_file.write(folder, config, parts.templates, parts.fonts)}")
     return 0
 
 

@@ -125,7 +125,7 @@ def _desk() -> Desk:
     settings = Settings()
     rough = settings.model_copy(update={"clock_bound": max(ROUGHLY, settings.clock_bound)})
     factory = composition.build(rough)
-    return Desk(factory.catalogue, factory.ledger, factory.limiter)
+    return Desk(factory.catalogue.now(), factory.ledger, factory.limiter)
 
 
 def _told(command: Callable[[], None]) -> int:

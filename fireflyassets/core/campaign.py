@@ -6,19 +6,20 @@ Belongs here: the shape of a campaign file and its version. Does not: reading fi
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from enum import StrEnum
 from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from fireflyassets.core import ids, text_style
+from fireflyassets.core import font, ids, text_rule, text_style
+from fireflyassets.core.font import Font
 from fireflyassets.core.recipe import Recipe, Size
-from fireflyassets.core.text_style import TextStyle
+from fireflyassets.core.text_rule import TextFrame
 
-Styles = Mapping[str, TextStyle]
-"""Text layer -> its style."""
+Frames = Mapping[str, TextFrame]
+"""Text layer -> its frame."""
 Slug = Annotated[str, StringConstraints(pattern=f"^{ids.SLUG.pattern}$")]
 Locale = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(-[A-Z][a-z]{3})?(-[A-Z]{2})?$")]
 
@@ -51,6 +52,9 @@ class CampaignConfig(BaseModel):
     aspects: tuple[Size, ...] = Field(min_length=1, max_length=25)
     templates: dict[Size, str] = Field(default_factory=dict)
     """Aspect -> path of a PSD, relative to the campaign's file."""
+    fonts: tuple[str, ...] = Field(default=(), max_length=20)
+    """Paths of font files (TTF, OTF), relative to the campaign's file: those of its text layers,
+    then what stands in for letters that they lack, in order. Texts are measured by them."""
     recipe: Recipe
     headline_limit: int = Field(default=38, ge=1, le=500)
     """Most code points of a headline: what fits the template in every locale."""
@@ -87,8 +91,10 @@ class Campaign:
     templates: Mapping[str, str]
     """Aspect -> sha256 of the template document."""
     version: str
-    styles: Mapping[str, Mapping[str, TextStyle]] = field(default_factory=dict[str, Styles])
-    """Aspect -> text layer -> the style that its document declares: an edit sends it whole."""
+    frames: Mapping[str, Frames] = field(default_factory=dict[str, Frames])
+    """Aspect -> text layer -> its style, which an edit sends whole, its box and its rules."""
+    fonts: Mapping[str, Font] = field(default_factory=dict[str, Font])
+    """PostScript name -> what is known of the font."""
 
     @property
     def slug(self) -> str:
@@ -105,10 +111,11 @@ class Campaign:
         said = {
             "config": self.config.model_dump(mode="json"),
             "templates": dict(self.templates),
-            "styles": {
-                aspect: {layer: style.to_json() for layer, style in styles.items()}
-                for aspect, styles in self.styles.items()
+            "frames": {
+                aspect: {layer: frame.to_json() for layer, frame in frames.items()}
+                for aspect, frames in self.frames.items()
             },
+            "fonts": {name: font.to_json() for name, font in self.fonts.items()},
         }
         return json.dumps(said, sort_keys=True, ensure_ascii=False).encode()
 
@@ -116,21 +123,44 @@ class Campaign:
 def from_json(content: bytes) -> Campaign:
     """Return a pinned campaign; its version follows from its content."""
     said = json.loads(content)
-    styles = {
-        aspect: {layer: text_style.from_json(style) for layer, style in layers.items()}
+    frames = {
+        aspect: {layer: text_rule.from_json(frame) for layer, frame in layers.items()}
+        for aspect, layers in said.get("frames", {}).items()
+    }
+    # What was pinned before texts were checked has the styles alone.
+    frames |= {
+        aspect: {layer: TextFrame(text_style.from_json(style)) for layer, style in layers.items()}
         for aspect, layers in said.get("styles", {}).items()
     }
-    return load(CampaignConfig.model_validate(said["config"]), said["templates"], styles)
+    fonts = {name: font.from_json(one) for name, one in said.get("fonts", {}).items()}
+    config = CampaignConfig.model_validate(said["config"])
+    return load(config, said["templates"], frames, fonts)
 
 
 def load(
     config: CampaignConfig,
     templates: Mapping[str, str],
-    styles: Mapping[str, Mapping[str, TextStyle]] | None = None,
+    frames: Mapping[str, Frames] | None = None,
+    fonts: Mapping[str, Font] | None = None,
 ) -> Campaign:
-    """Return the campaign; its version changes when the file or a template's bytes do."""
-    said = config.model_dump(mode="json")
-    text = json.dumps([said, sorted(templates.items())], sort_keys=True, ensure_ascii=False)
-    # Styles are read from the documents, whose hashes are in.
-    version = hashlib.sha256(text.encode()).hexdigest()[:12]
-    return Campaign(config, dict(templates), version, dict(styles or {}))
+    """Return the campaign; its version changes with the file, a document, a text rule or a font."""
+    campaign = Campaign(config, dict(templates), "", dict(frames or {}), dict(fonts or {}))
+    version = hashlib.sha256(campaign.to_json()).hexdigest()[:12]
+    return replace(campaign, version=version)
+
+
+def with_rules_of(campaign: Campaign, newer: Campaign) -> Campaign:
+    """Return *campaign* with the text rules of a *newer* version, where it was pinned with none.
+
+    Only for documents that are the same in both: rules belong to a document's boxes.
+    """
+    if campaign.fonts or any(
+        frame.rules for frames in campaign.frames.values() for frame in frames.values()
+    ):
+        return campaign
+    same = {
+        aspect: frames
+        for aspect, frames in newer.frames.items()
+        if campaign.templates.get(aspect) == newer.templates.get(aspect)
+    }
+    return replace(campaign, frames={**campaign.frames, **same}, fonts=newer.fonts)

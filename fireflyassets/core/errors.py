@@ -6,10 +6,13 @@ goes on from; those are return types.
     FactoryError
     ├── Refused              bad input; nothing was written, nothing paid
     │   ├── UnknownCampaign
+    │   ├── CampaignOutOfService     its file, or one that it names, can't be used now
     │   ├── UnusableTemplate
+    │   │   └── TemplateChanged      the document is another one than was read
     │   ├── UnusableConfiguration
     │   └── UndecidableNow       a person's decision that does not fit how a send stands
     ├── JobFailed            this job ends here; someone must act
+    │   ├── TextUnfit            a text can't be set into its layer; found before a call is paid
     │   ├── StepRefused          Adobe refused the call for good (class inside)
     │   ├── NothingMade          every rendition was skipped
     │   ├── CostExceeded         the job cost more than its estimate allows
@@ -28,6 +31,7 @@ goes on from; those are return types.
     └── ServiceDown          a part of the local stack is not there
 """
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import ClassVar
 
@@ -53,10 +57,37 @@ class UnknownCampaign(Refused):
         super().__init__(f"There is no campaign {slug!r}.")
 
 
+class CampaignOutOfService(Refused):
+    """A campaign that is configured and can't be worked on until its files are mended."""
+
+    remedy = "Nothing is wrong with the request: send it again once the campaign is mended."
+
+    def __init__(self, slug: str, reason: str) -> None:
+        super().__init__(f"Campaign {slug!r} is out of service. {reason}")
+        self.reason = reason
+
+
 class UnusableTemplate(Refused):
     """A template that the recipe can't be run on."""
 
     remedy = "Mend the PSD or the recipe; run `fireflyassets campaign check`."
+
+
+class TemplateChanged(UnusableTemplate):
+    """A document that was changed after the campaign was read."""
+
+    remedy = (
+        "It is read anew within seconds of its last change. If it is locked, put the released "
+        "document back, or release this one with `fireflyassets campaign lock`."
+    )
+
+    def __init__(self, slug: str, aspect: str, path: str, *, since: datetime | None) -> None:
+        when = f"on {since:%Y-%m-%d at %H:%M:%S} UTC" if since else "just now"
+        was = "was changed" if since else "was removed"
+        super().__init__(
+            f"The template {path} of {slug} for {aspect} {was} {when}, after it was read and "
+            f"checked; jobs priced by the one may not be made with the other."
+        )
 
 
 class UnusableConfiguration(Refused):
@@ -79,6 +110,18 @@ class JobFailed(FactoryError):
         self.failure = failure
         self.step = step
         """Where it failed, ``.<aspect>`` behind a step that fans out; None outside the steps."""
+
+
+class TextUnfit(JobFailed):
+    """A text of the job that its template can't take; nothing is sent for it."""
+
+    remedy = "Mend the text that is named and send the job under a new key."
+
+    def __init__(self, problems: Iterable[str]) -> None:
+        super().__init__(
+            f"{' '.join(problems)} Send the job under a new key.",
+            failure=FailureClass.INVALID_REQUEST,
+        )
 
 
 class StepRefused(JobFailed):
@@ -117,7 +160,9 @@ class CostExceeded(JobFailed):
 class TagsNotKept(JobFailed):
     """The object store does not show the tags that were just written."""
 
-    remedy = "Replay: the files are written again. If it stays, look at the bucket's policy."
+    remedy = (
+        "Run the job again: the files are written anew. If it stays, look at the bucket's policy."
+    )
 
     def __init__(self, aspects: list[str]) -> None:
         super().__init__(
@@ -129,7 +174,7 @@ class TagsNotKept(JobFailed):
 class UnreadableManifest(JobFailed):
     """The job's stored input is gone, or is not the one its row was made from."""
 
-    remedy = "Restore the object from its earlier version; then replay."
+    remedy = "Restore the object from its earlier version; then run the job again."
 
     def __init__(self, job_id: str) -> None:
         super().__init__(

@@ -98,19 +98,19 @@ REPLAYS: Final[dict[FailureClass, Replay]] = {
 """The one list of recoverable classes: replaying without it is the costliest mistake there is."""
 
 GUIDANCE: Final[dict[FailureClass, str]] = {
-    FailureClass.AUTH: "Rotate the credential's secret; then replay.",
+    FailureClass.AUTH: "Rotate the credential's secret; then have the job run again.",
     FailureClass.THROTTLED: "Nothing: the job goes on by itself when the limit allows.",
-    FailureClass.TRANSIENT: "Replay once Adobe answers again.",
-    FailureClass.STALE_REFERENCE: "Replay; references are signed anew.",
+    FailureClass.TRANSIENT: "Have the job run again once Adobe answers.",
+    FailureClass.STALE_REFERENCE: "Have the job run again; references are signed anew.",
     FailureClass.INVALID_REQUEST: "Mend the field that is named and send the job under a new key.",
     FailureClass.UNSAFE_CONTENT: "Change the prompt and send the job under a new key.",
-    FailureClass.ENTITLEMENT: "Have the product added to the credential's project; then replay.",
-    FailureClass.QUOTA: "Ask Adobe for more quota, or wait for the new period; then replay.",
+    FailureClass.ENTITLEMENT: "Add the product to the credential; then have the job run again.",
+    FailureClass.QUOTA: "Get more quota, or wait for a new period; then have the job run again.",
     FailureClass.MODEL_NOT_READY: "Nothing: the model is checked again.",
     FailureClass.MODEL_RETIRED: "Train the custom model again, or choose another one.",
     FailureClass.LOST_ANSWER: "Decide with Adobe's usage report whether the call was billed.",
     FailureClass.TEMPLATE_DEFECT: "Mend the template; the layer is named.",
-    FailureClass.STORAGE: "Replay once the bucket can be written.",
+    FailureClass.STORAGE: "Have the job run again once the bucket can be written.",
     FailureClass.BUG: "Report it with the job id; nothing more is spent on the job meanwhile.",
     FailureClass.UNKNOWN: "Look at the last fault and decide; add it to the table if it recurs.",
 }

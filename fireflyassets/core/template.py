@@ -61,6 +61,8 @@ class TemplateLayer:
     """How a text layer is set, by its first letters."""
     fonts: tuple[str, ...] = ()
     """PostScript names of all fonts that a text layer uses."""
+    text_size: tuple[float, float] | None = None
+    """Width and height of a text's box, to a fraction of a pixel; None where it has none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,44 +6,18 @@ its release is refused before a job is paid, even if it could still be filled.
 """
 
 from collections.abc import Iterator, Mapping
-from enum import StrEnum
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from fireflyassets.core.font import Font
 from fireflyassets.core.template import Box, LayerKind, Template, TemplateLayer
+from fireflyassets.core.text_rule import TextRule
 from fireflyassets.core.text_style import TextStyle
-
-
-class Fit(StrEnum):
-    """What becomes of a text that is too long for its layer."""
-
-    FAIL = "fail"
-    SHRINK = "shrink"
-    LINES = "lines"
 
 
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class TextRule(_Part):
-    """How much a layer takes in a locale."""
-
-    budget: Annotated[int, Field(ge=1, le=500)]
-    """Most code points."""
-    fit: Fit = Fit.FAIL
-    shrink_to: Annotated[int, Field(ge=50, le=100)] | None = None
-    """Smallest size in percent of the declared one; with ``shrink``."""
-    max_lines: Annotated[int, Field(ge=1, le=20)] | None = None
-
-    @model_validator(mode="after")
-    def _agree(self) -> Self:
-        if (self.fit is Fit.SHRINK) != (self.shrink_to is not None):
-            raise ValueError("shrink_to belongs to fit `shrink`: give both or neither")
-        if self.fit is Fit.LINES and self.max_lines is None:
-            raise ValueError("fit `lines` needs max_lines")
-        return self
 
 
 class LayerLock(_Part):
@@ -72,32 +46,66 @@ class DocumentLock(_Part):
     layers: tuple[LayerLock, ...]
 
 
+class FontLock(_Part):
+    """One font."""
+
+    glyphs: Annotated[str, StringConstraints(pattern=r"^([0-9A-F]+(-[0-9A-F]+)?( |$))*$")]
+    """What it draws: ``20-7E A0``. Written by hand for a font without a file."""
+    sha256: str | None = None
+    """Of its file; None for a font of the vendor's, whose texts go by their budget."""
+
+
 class TemplateLock(_Part):
-    """All documents of a campaign, by aspect."""
+    """All documents of a campaign, by aspect, and the fonts that fill them, by name."""
 
     format: Literal[1] = 1
     documents: dict[str, DocumentLock]
+    fonts: dict[str, FontLock] = Field(default_factory=dict)
+
+
+Fonts = Mapping[str, tuple[str, Font]]
+"""Name -> the hash of the font's file, and the font."""
 
 
 def lock(
     templates: Mapping[str, Template],
     rules: Mapping[str, Mapping[str, TextRule]],
     before: TemplateLock | None = None,
+    fonts: Fonts | None = None,
 ) -> TemplateLock:
     """Return the lock of *templates*; rules that a designer wrote *before* stay.
 
-    *rules* are the first ones: text layer -> locale -> rule.
+    *rules* are the first ones: text layer -> locale -> rule. Fonts without a file stay too.
     """
+    by_hand = {
+        name: font for name, font in (before.fonts if before else {}).items() if not font.sha256
+    }
+    from_files = {
+        name: FontLock(glyphs=font.glyphs, sha256=digest)
+        for name, (digest, font) in (fonts or {}).items()
+    }
     return TemplateLock(
+        fonts={**by_hand, **from_files},
         documents={
             aspect: _document(template, rules, before.documents.get(aspect) if before else None)
             for aspect, template in sorted(templates.items())
-        }
+        },
     )
 
 
-def drift(locked: TemplateLock, templates: Mapping[str, Template]) -> Iterator[str]:
+def drift(
+    locked: TemplateLock, templates: Mapping[str, Template], fonts: Fonts | None = None
+) -> Iterator[str]:
     """Yield what is not as it was locked, in sentences for a designer."""
+    there = {name: digest for name, (digest, _) in (fonts or {}).items()}
+    was = {name: font.sha256 for name, font in locked.fonts.items() if font.sha256}
+    for name in sorted(set(was) | set(there)):
+        if name not in there:
+            yield f"the lock has font {name}, and the campaign has no file of it"
+        elif name not in was:
+            yield f"font {name} is not locked"
+        elif was[name] != there[name]:
+            yield f"the file of font {name} has changed"
     for aspect in sorted(set(locked.documents) | set(templates)):
         if aspect not in templates:
             yield f"{aspect}: the lock has a document for it, and the campaign has none"

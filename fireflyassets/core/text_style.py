@@ -39,6 +39,13 @@ class TextStyle:
         first = next((kind for kind in strong if kind in {"L", *_RIGHT_TO_LEFT}), "L")
         return replace(self, right_to_left=first in _RIGHT_TO_LEFT)
 
+    def at(self, percent: int) -> "TextStyle":
+        """Return the style with its size and leading at *percent*."""
+        if percent == 100:  # noqa: PLR2004 - as it is.
+            return self
+        leading = None if self.leading is None else self.leading * percent / 100
+        return replace(self, size=self.size * percent / 100, leading=leading)
+
     def to_json(self) -> dict[str, object]:
         """Return the style as JSON; `from_json` reads it back."""
         said = asdict(self)

@@ -5,7 +5,7 @@ Belongs here: specs, and the run as Dagster sees it, from its tags and keys to i
 Does not: the wave (``wave/``), metadata (``events.py``), checks (``checks.py``).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -17,6 +17,7 @@ from fireflyassets.core.job import JobRow
 from fireflyassets.core.stage import BASE_IMAGES, DELIVERIES, RENDITIONS
 from fireflyassets.defs import checks, events, names, resources
 from fireflyassets.defs.verdict import Verdict, interrupted
+from fireflyassets.ports.catalogue import Quarantined
 from fireflyassets.ports.entries import Wave
 from fireflyassets.stages.forming import Batch
 from fireflyassets.stages.pinning import pinned
@@ -55,6 +56,28 @@ def upstreams(campaign: Campaign) -> list[dg.AssetSpec]:
             kinds={"photoshop"},
         ),
     ]
+
+
+def out_of_service(
+    quarantined: Sequence[Quarantined], without: Iterable[str]
+) -> list[dg.AssetSpec]:
+    """Return a template for each campaign whose files can't be used, that says why."""
+    reasons = {slug: bad for bad in quarantined for slug in bad.campaigns if slug not in without}
+    specs: list[dg.AssetSpec] = []
+    for slug, bad in sorted(reasons.items()):
+        customer, name = slug.split("/")
+        if not (ids.SLUG.fullmatch(customer) and ids.SLUG.fullmatch(name)):
+            continue
+        specs.append(
+            dg.AssetSpec(
+                names.asset_key(customer, name, TEMPLATE),
+                description=f"**Out of service.** {bad.path}: {bad.reason}",
+                metadata={"out_of_service": bad.reason, "file": bad.path},
+                group_name=names.group(customer, name),
+                kinds={"photoshop"},
+            )
+        )
+    return specs
 
 
 def _specs(campaign: Campaign) -> list[dg.AssetSpec]:

@@ -5,12 +5,14 @@ Belongs here: one resource for each port, built from the settings when a run or 
 Does not: wiring (``composition.py``).
 """
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
 import dagster as dg
 
 from fireflyassets import composition
+from fireflyassets.defs.loaded import LoadedCatalogue
 from fireflyassets.limiter.port import Limiter
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets.ports.clock import Clock
@@ -50,9 +52,12 @@ class JobQueueResource(dg.ConfigurableResource[JobQueue]):
 class CatalogueResource(dg.ConfigurableResource[Catalogue]):
     """Campaigns, credentials, limits and rate cards, read from files."""
 
+    campaigns: list[str]
+    """Slugs of those that have assets in this location."""
+
     def create_resource(self, context: dg.InitResourceContext) -> Catalogue:
-        """Return the files as the process read them; a reload of the location reads them anew."""
-        return composition.factory().catalogue
+        """Return the process's files, which it reads anew once they change."""
+        return LoadedCatalogue(composition.factory().catalogue, self.campaigns)
 
 
 class LimiterResource(dg.ConfigurableResource[Limiter]):
@@ -103,13 +108,13 @@ class ClockResource(dg.ConfigurableResource[Clock]):
         return composition.factory().clock
 
 
-def resources() -> dict[str, object]:
-    """Return the resources of a real deployment, keyed by port."""
+def resources(campaigns: Iterable[str]) -> dict[str, object]:
+    """Return the resources of a real deployment, keyed by port, for the loaded *campaigns*."""
     return {
         "ledger": LedgerResource(),
         "objects": ObjectsResource(),
         "job_queue": JobQueueResource(),
-        "catalogue": CatalogueResource(),
+        "catalogue": CatalogueResource(campaigns=sorted(campaigns)),
         "limiter": LimiterResource(),
         "adobe": AdobeResource(),
         "limits": LimitsResource(),

@@ -16,6 +16,7 @@ import dagster as dg
 from fireflyassets.core import errors, ids
 from fireflyassets.defs import names, resources, runs
 from fireflyassets.limiter.errors import LimiterError
+from fireflyassets.ports.catalogue import REASON_LIMIT
 from fireflyassets.ports.entries import Wave
 from fireflyassets.stages.dispatch import give_back_stranded, set_aside, sweep
 from fireflyassets.stages.forming import Batch, Lane, form, next_batches, shrink, wave_size
@@ -59,7 +60,7 @@ def job_queue_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
     )
     return dg.SkipReason(
         f"{drained.recorded} new jobs, {drained.repeated} known, {drained.wakes} wake-ups, "
-        f"{drained.quarantined} quarantined."
+        f"{drained.quarantined} quarantined, {drained.waiting} waiting for their campaign."
     )
 
 
@@ -209,17 +210,11 @@ class Dispatcher:
         )
 
     def _trouble(self, wave: Wave) -> str | None:
-        """Return why a run of the wave can't work, as far as that shows from here.
-
-        A run reads the files anew. One that did not begin its wave may have been stopped by what
-        is broken there since we read them, so we look too before another is asked for.
-        """
-        read = self.shop.catalogue
-        catalogue = read.reread() if wave.launches else read
-        slug = f"{wave.customer}/{wave.campaign}"
+        """Return why a run of the wave can't work, as far as that shows from here."""
+        catalogue = self.shop.catalogue
         # A request for assets that are not in the location fails the tick for everybody.
-        if fault := read.fault(slug) or catalogue.fault(slug):
-            return f"its campaign is not loaded: {fault}".removesuffix(".")
+        if fault := catalogue.fault(f"{wave.customer}/{wave.campaign}"):
+            return f"its campaign is not loaded: {fault}"[:REASON_LIMIT].removesuffix(".")
         try:
             catalogue.credential(wave.credential, customer=wave.customer)
         except errors.UnusableConfiguration as fault:

@@ -51,10 +51,13 @@ def demo(arguments: argparse.Namespace) -> int:
 
 def _up(arguments: argparse.Namespace) -> int:
     project = _project(arguments)
-    options = _options(arguments, project, simulate(project), state=_state(arguments, project))
+    simulated = simulate(project)
+    options = _options(arguments, project, simulated, state=_state(arguments, project))
     try:
         with interruptible(), _started(options) as stack:
             say(_welcome(stack))
+            for bad in simulated.out_of_service:
+                say(f"Out of service: {bad}")
             while True:
                 stack.watch()
                 pause(WATCH_EVERY_SECONDS)
@@ -67,12 +70,16 @@ def _demo(arguments: argparse.Namespace) -> int:
     project = _project(arguments)
     brief = sample.load(project)
     simulated = simulate(project)
+    slug = f"{sample.CUSTOMER}/{sample.CAMPAIGN}"
+    if slug not in simulated.paced_per_minute:
+        reasons = "; ".join(simulated.out_of_service)
+        raise UnusableConfiguration(f"The demo's campaign {slug} is out of service. {reasons}")
     output: Path = project / arguments.output
     plan = course.Plan(
         sample=brief,
         output=output,
         queue=Settings().queue,
-        paced_per_minute=simulated.paced_per_minute[f"{sample.CUSTOMER}/{sample.CAMPAIGN}"],
+        paced_per_minute=simulated.paced_per_minute[slug],
     )
     _announce_results(output)
     with interruptible(), _state_for(arguments, project) as state:

@@ -34,6 +34,8 @@ class Simulated:
     """Environment variable -> secret, as the credential files name them."""
     paced_per_minute: Mapping[str, Decimal]
     """Campaign (``customer/campaign``) -> rate that its generate calls are paced to."""
+    out_of_service: tuple[str, ...]
+    """Each file that can't be used: its path, and why and how to mend it."""
 
 
 def simulate(project: Path, *, speed: float = SPEED) -> Simulated:
@@ -44,9 +46,9 @@ def simulate(project: Path, *, speed: float = SPEED) -> Simulated:
     """
     catalogue = FileCatalogue(project)
     campaigns = catalogue.campaigns()
+    reasons = tuple(f"{bad.path}: {bad.reason}" for bad in catalogue.quarantined())
     if not campaigns:
-        reasons = "; ".join(f"{bad.path}: {bad.reason}" for bad in catalogue.quarantined())
-        raise UnusableConfiguration(f"{project} has no usable campaign. {reasons}")
+        raise UnusableConfiguration(f"{project} has no usable campaign. {'; '.join(reasons)}")
     credentials = {
         slug: catalogue.credential(campaign.config.credential, customer=campaign.config.customer)
         for slug, campaign in campaigns.items()
@@ -73,6 +75,7 @@ def simulate(project: Path, *, speed: float = SPEED) -> Simulated:
         paced_per_minute={
             slug: _paced(limits[each.organisation][0]) for slug, each in credentials.items()
         },
+        out_of_service=reasons,
     )
 
 

@@ -44,6 +44,8 @@ class Quarantined:
 
     path: str
     reason: str
+    campaigns: frozenset[str] = frozenset()
+    """Slugs of the campaigns that are out of service by it: of its folder and of what it says."""
 
 
 class Catalogue(ABC):
@@ -58,28 +60,29 @@ class Catalogue(ABC):
         """Return one campaign.
 
         Raises:
-            UnknownCampaign: There is none of that name, or its file is quarantined.
+            UnknownCampaign: There is none of that name.
+            CampaignOutOfService: There is, and its files can't be used now.
         """
 
     @abstractmethod
     def quarantined(self) -> tuple[Quarantined, ...]:
         """Return the files that can't be used."""
 
-    @abstractmethod
-    def reread(self) -> "Catalogue":
-        """Return what is configured at this moment; this catalogue stays as it was read."""
-
     def fault(self, slug: str) -> str | None:
         """Return why the campaign of that slug can't be used; None where it can."""
         if slug in self.campaigns():
             return None
-        folder = f"campaigns/{slug}/"
-        told = [one.reason for one in self.quarantined() if one.path.startswith(folder)]
-        return told[0][:REASON_LIMIT] if told else "its file is gone"
+        told = (f"{one.path}: {one.reason}" for one in self.quarantined() if slug in one.campaigns)
+        return next(told, "its file is gone")
 
     @abstractmethod
     def template(self, campaign: Campaign, aspect: str) -> bytes:
-        """Return the template document of an aspect; its hash is the pinned one."""
+        """Return the template document of an aspect; its hash is the pinned one.
+
+        Raises:
+            TemplateChanged: The document is another one now, and will be read anew.
+            UnusableTemplate: There is none.
+        """
 
     @abstractmethod
     def credential(self, name: str, *, customer: str) -> Credential:

@@ -6,6 +6,10 @@ Belongs here: messages as opaque bodies. Does not: what they say (``core/message
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Final
+
+MAX_RECEIVES: Final = 3
+"""How often a message is received before the queue itself makes it a dead letter."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ Photoshop call for each send that is accepted.
 from collections.abc import Mapping
 from functools import partial
 
-from fireflyassets.core import errors, ids
+from fireflyassets.core import copy_check, errors, ids
 from fireflyassets.core.job import Picture, StepResult
 from fireflyassets.core.recipe import ComposeStep
 from fireflyassets.fence.call import Arrived, PaidCall, StepCall
@@ -91,17 +91,24 @@ def _request(
     objects = tools.objects
     width, height = ids.parse_aspect(aspect)
     template = ids.template_key(tools.campaign.templates[aspect])
-    texts = {layer: job.request.text(name) for layer, name in step.text_layers().items()}
-    declared = tools.campaign.styles.get(aspect, {})
+    declared = tools.campaign.frames.get(aspect, {})
+    settings = {
+        layer: copy_check.setting(
+            tools.campaign, aspect, layer, job.request.text(name), job.request.locale
+        )
+        for layer, name in step.text_layers().items()
+    }
     return CompositeRequest(
         template_url=objects.read_url(template, life=URL_LIFE),
         pictures={
             layer: objects.read_url(pictures[source].picture.key, life=URL_LIFE)
             for layer, source in step.picture_layers().items()
         },
-        texts=texts,
+        texts={layer: one.words for layer, one in settings.items()},
         styles={
-            layer: declared[layer].of(words) for layer, words in texts.items() if layer in declared
+            layer: declared[layer].style.of(one.words).at(one.percent)
+            for layer, one in settings.items()
+            if layer in declared
         },
         output_url=objects.write_url(output_key, media_type="image/jpeg", life=URL_LIFE),
         width=width,

@@ -17,9 +17,9 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Final
 
-from fireflyassets.core import ids, manifest, message, money
+from fireflyassets.core import copy_check, ids, manifest, message, money
 from fireflyassets.core.brief import Row
-from fireflyassets.core.campaign import Campaign, CampaignConfig, ReviewMode
+from fireflyassets.core.campaign import Campaign, ReviewMode
 from fireflyassets.core.errors import ServiceDown, UnusableConfiguration
 from fireflyassets.core.job import JobRequest, JobRow
 from fireflyassets.core.request import Problem, validate
@@ -158,7 +158,7 @@ def _draft(
     now: datetime,
     behind: timedelta,
 ) -> _Draft | Invalid:
-    request = _checked(row, campaign.config)
+    request = _checked(row, campaign)
     if isinstance(request, Invalid):
         return request
     created_at = now - behind
@@ -202,16 +202,21 @@ def _price(
         raise UnusableConfiguration(str(error.args[0])) from error
 
 
-def _checked(row: Row, campaign: CampaignConfig) -> JobRequest | Invalid:
-    """Return the request, or all its problems: of its form first, then of what it says."""
-    if row.raw is None:
+def _checked(row: Row, campaign: Campaign) -> JobRequest | Invalid:
+    """Return the request, or all its problems: of its form, of what it says, of its copy."""
+    raw = row.raw
+    if raw is None:
         return Invalid(row.problems)
-    told = validate(row.raw, campaign)
-    if isinstance(told, JobRequest):
-        return Invalid(row.problems) if row.problems else told
-    named = {problem.field for problem in row.problems}
-    more = (replace(problem, row=row.number) for problem in told if problem.field not in named)
-    return Invalid((*row.problems, *more))
+    told = validate(raw, campaign.config)
+    texts = {"prompt": raw.prompt, "headline": raw.headline, "locale": raw.locale}
+    problems = [*row.problems]
+    for more in (
+        () if isinstance(told, JobRequest) else told,
+        copy_check.problems(campaign, texts, raw.locale, dict.fromkeys(raw.aspects)),
+    ):
+        named = {problem.field for problem in problems}
+        problems += [replace(one, row=row.number) for one in more if one.field not in named]
+    return told if isinstance(told, JobRequest) and not problems else Invalid(tuple(problems))
 
 
 def _is_bad(draft: _Draft | Invalid, owners: Mapping[str, JobRow]) -> bool:

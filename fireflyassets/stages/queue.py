@@ -15,11 +15,11 @@ from itertools import groupby
 from typing import Final
 
 from fireflyassets.core.brief import Row
-from fireflyassets.core.errors import Refused
+from fireflyassets.core.errors import CampaignOutOfService, Refused, TemplateChanged
 from fireflyassets.core.message import Requested, Wake, parse
 from fireflyassets.core.request import Problem
 from fireflyassets.ports.entries import Conflict, Recorded
-from fireflyassets.ports.queue import JobQueue, Message
+from fireflyassets.ports.queue import MAX_RECEIVES, JobQueue, Message
 from fireflyassets.stages.intake import Answer, Intake, Invalid
 
 BUDGET: Final = timedelta(seconds=20)
@@ -28,12 +28,12 @@ _SLICE: Final = 50
 """Messages taken at once: what a failing ledger can bring closer to the dead-letter queue."""
 _EMPTY_LOOKS: Final = 2
 """One empty answer is not proof of an empty queue."""
-_REASON_LIMIT: Final = 500
+_REASON_LIMIT: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Drained:
-    """What one drain did. All but what raised is off the queue."""
+    """What one drain did. All but what raised or waits is off the queue."""
 
     recorded: int = 0
     """Jobs that are new in the ledger."""
@@ -41,11 +41,13 @@ class Drained:
     """Requests that the ledger knew."""
     wakes: int = 0
     quarantined: int = 0
+    waiting: int = 0
+    """Messages that come back by themselves: their campaign is out of service just now."""
 
     @property
     def received(self) -> int:
         """Return how many messages were dealt with."""
-        return self.recorded + self.repeated + self.wakes + self.quarantined
+        return self.recorded + self.repeated + self.wakes + self.quarantined + self.waiting
 
     def __add__(self, other: "Drained") -> "Drained":
         return Drained(
@@ -53,6 +55,7 @@ class Drained:
             self.repeated + other.repeated,
             self.wakes + other.wakes,
             self.quarantined + other.quarantined,
+            self.waiting + other.waiting,
         )
 
 
@@ -125,12 +128,25 @@ def _record(
             rows, customer=customer, campaign=campaign, partial=True, wake=False
         )
     except Refused as refusal:
-        # The campaign's fault, not the message's; but waiting in the queue would end in the
-        # dead-letter queue too, without the reason.
-        for message, _ in group:
-            queue.quarantine(message, reason=f"{refusal} {refusal.remedy}"[:_REASON_LIMIT])
-        return Drained(quarantined=len(group))
+        return _put_off(queue, [message for message, _ in group], refusal)
     return _settle(queue, [message for message, _ in group], answers)
+
+
+def _put_off(queue: JobQueue, messages: Sequence[Message], refusal: Refused) -> Drained:
+    """Deal with messages that their campaign's fault stops, and not their own.
+
+    Files that are mended or copied whole in time lose nothing: such a message comes back. The last
+    time it would end in the dead-letter queue by itself, without the reason; so it goes with it.
+    """
+    passing = isinstance(refusal, CampaignOutOfService | TemplateChanged)
+    told = Drained()
+    for message in messages:
+        if passing and message.receives < MAX_RECEIVES:
+            told += Drained(waiting=1)
+            continue
+        queue.quarantine(message, reason=f"{refusal} {refusal.remedy}"[:_REASON_LIMIT])
+        told += Drained(quarantined=1)
+    return told
 
 
 def _settle(queue: JobQueue, messages: Sequence[Message], answers: Sequence[Answer]) -> Drained:
@@ -158,6 +174,9 @@ def _refusal(answer: Answer) -> str | None:
 
 
 def _reason(problems: Iterable[Problem]) -> str:
-    """Return one line that names each rule, free of what the message said."""
-    told = (f"{problem.field or 'message'} ({problem.rule}): {problem.fix}" for problem in problems)
+    """Return one line with each fault and its cure, and no more of the request than names it."""
+    told = (
+        f"{problem.field or 'message'} ({problem.rule}): {problem.message} {problem.fix}"
+        for problem in problems
+    )
     return " ".join(told)[:_REASON_LIMIT]

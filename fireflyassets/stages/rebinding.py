@@ -18,7 +18,7 @@ from typing import Final
 
 from fireflyassets.core import errors
 from fireflyassets.core.job import JobRow
-from fireflyassets.ports.catalogue import Catalogue
+from fireflyassets.ports.catalogue import REASON_LIMIT, Catalogue
 from fireflyassets.ports.entries import Claim, History, Release, Wave
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.stages.dispatch import STALE_AFTER
@@ -91,7 +91,7 @@ def _release(
 ) -> tuple[Moved, Release]:
     campaign = catalogue.campaigns().get(f"{row.customer_id}/{row.campaign_id}")
     if campaign is None:
-        fault = catalogue.fault(f"{row.customer_id}/{row.campaign_id}")
+        fault = (catalogue.fault(f"{row.customer_id}/{row.campaign_id}") or "")[:REASON_LIMIT]
         why = f"Its campaign {row.campaign_id!r} is not loaded: {fault}."
         return Moved.PARKED, Release(why, not_before=now + STALE_AFTER)
     credential = campaign.config.credential

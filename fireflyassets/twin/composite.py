@@ -50,6 +50,9 @@ class LayerEdit:
     id: int | None
     picture: bytes | None
     text: str | None
+    size: float | None = None
+    """Of the text, in pixels; None for the document's own."""
+    leading: float | None = None
 
 
 def render(
@@ -101,7 +104,8 @@ def _drawn(prepared: Prepared, fact: LayerFact, edit: LayerEdit, missing_font: s
         case (Slot() as slot, bytes() as picture, None):
             return draw_picture(slot, picture)
         case (Frame() as frame, None, str() as words):
-            return draw_text(frame, words, missing_font=missing_font)
+            sized = frame.sized(edit.size, edit.leading)
+            return draw_text(sized, words, missing_font=missing_font)
         case _:
             brings = "a text" if edit.picture is None else "a picture"
             raise WrongLayerKind(

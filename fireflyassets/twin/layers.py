@@ -50,12 +50,15 @@ class LayerReader:
             if layer.text and missing_font == "fail":
                 _check_fonts(layer.text, where)
             picture = await self._picture(layer, where)
+            size, leading = _sizes(layer.text)
             read.append(
                 SlotEdit(
                     name=layer.name,
                     id=layer.id,
                     picture=None if keep_pictures else picture,
                     text=layer.text.content if layer.text else None,
+                    size=size,
+                    leading=leading,
                 )
             )
         return read
@@ -67,6 +70,12 @@ class LayerReader:
         if layer.image is not None:
             return await self.fetch(layer.image.source, f"{where}.image.source")
         return None
+
+
+def _sizes(text: Text | None) -> tuple[float | None, float | None]:
+    """Return size and leading of a text's first letters; the twin sets all letters alike."""
+    style = text.character_styles[0].character_style if text and text.character_styles else None
+    return (style.font_size, style.line_height) if style else (None, None)
 
 
 def _check_drawable(layer: Layer, where: str) -> None:

@@ -164,9 +164,11 @@ class FontName(Body):
 
 
 class CharacterStyle(Body):
-    """The part of a character style that can make a job fail."""
+    """The parts of a character style that the twin draws, or that can make a job fail."""
 
     font: FontName | None = None
+    font_size: Annotated[float, Field(gt=0, le=10_000)] | None = None
+    line_height: Annotated[float, Field(gt=0, le=10_000)] | None = None
 
 
 class CharacterStyleRange(Body):
@@ -176,7 +178,7 @@ class CharacterStyleRange(Body):
 
 
 class Text(Body):
-    """The content of a text layer; its style stays the document's."""
+    """The content of a text layer; but for size and leading its style stays the document's."""
 
     content: str | None = None
     character_styles: Sequence[CharacterStyleRange] = ()

@@ -5,7 +5,7 @@ threads may share. Does not: drawing (psd_patches). The PSD decides: nothing is 
 template but what its file says.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Final
 
@@ -52,6 +52,14 @@ class Frame:
     box: tuple[float, float, float, float] | None
     turn: tuple[float, float, float, float]
     place: Point
+
+    def sized(self, size: float | None, leading: float | None) -> "Frame":
+        """Return the frame with another type size and leading, in pixels; None keeps its own."""
+        style = self.style
+        if size is not None and leading is None:
+            leading = style.leading * size / style.size
+        said = replace(style, size=size or style.size, leading=leading or style.leading)
+        return replace(self, style=said)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,9 @@ class SlotEdit:
     id: int | None = None
     picture: bytes | None = None
     text: str | None = None
+    size: float | None = None
+    """Pixels; None for the document's own."""
+    leading: float | None = None
 
 
 class Renderer(Protocol):
@@ -45,7 +48,10 @@ class PsdRenderer:
         """Return the whole canvas with *edits* applied."""
         from fireflyassets.twin.composite import LayerEdit, render  # noqa: PLC0415 - see the top
 
-        asked = [LayerEdit(each.name, each.id, each.picture, each.text) for each in edits]
+        asked = [
+            LayerEdit(each.name, each.id, each.picture, each.text, each.size, each.leading)
+            for each in edits
+        ]
         return render(document, asked, missing_font=missing_font)
 
     def manifest(self, document: bytes) -> dict[str, object]:

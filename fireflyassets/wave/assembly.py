@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from fireflyassets.core import errors, ids, money
-from fireflyassets.core.campaign import Campaign
+from fireflyassets.core.campaign import Campaign, with_rules_of
 from fireflyassets.core.failure import Family
 from fireflyassets.core.recipe import calls_per_job
 from fireflyassets.fence.call import Lease
@@ -140,6 +140,7 @@ def assemble(
         collector=collector,
     )
     cards = shop.catalogue.rate_cards()
+    newer = shop.catalogue.campaigns().get(campaign.slug, campaign)
     tools = Tools(
         fence=fence,
         ledger=shop.ledger,
@@ -152,7 +153,7 @@ def assemble(
         clock=shop.clock,
         offload=shop.lanes.ledger,
         transfer=shop.lanes.transfers,
-        campaign=campaign,
+        campaign=with_rules_of(campaign, newer),
         card=money.card_for(cards, wave.formed_at.date()),
     )
     rules = WaveRules(

@@ -11,10 +11,10 @@ from decimal import Decimal
 from functools import partial
 from typing import Final, TypeVar
 
-from fireflyassets.core import errors
+from fireflyassets.core import copy_check, errors
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.job import JobRow, StepResult
-from fireflyassets.core.recipe import ComposeStep, OnFailure, Recipe, Step
+from fireflyassets.core.recipe import JOB_TEXTS, ComposeStep, OnFailure, Recipe, Step
 from fireflyassets.core.stage import Stage
 from fireflyassets.stages.bench import JobInHand, Tools, limited_cost
 from fireflyassets.stages.compose import compose, step_name
@@ -49,6 +49,7 @@ class JobRun:
             JobFailed, JobDelayed, OwnershipLost: The turn ends there; see ``core/errors.py``.
         """
         recipe = self.tools.campaign.config.recipe
+        self._check_texts()
         pictures: dict[str, StepResult] = {}
         renditions: dict[str, StepResult] = {}
         try:
@@ -77,6 +78,26 @@ class JobRun:
         """Say whether a step runs: not for other locales, nor where what it takes was skipped."""
         matches = step.when is None or step.when.holds(locale=self.job.request.locale)
         return matches and set(step.takes()) <= set(pictures)
+
+    def _check_texts(self) -> None:
+        """Stop a job whose copy can't be set, before anything more is paid for it.
+
+        Intake has looked already, by the rules of its day. What was sent is not judged again: it
+        is paid, and only its answer tells.
+        """
+        request, campaign = self.job.request, self.tools.campaign
+        generation = self.job.row.generation
+        begun = {one.step for one in self.job.history.attempts if one.generation == generation}
+        steps = campaign.config.recipe.compositions()
+        aspects = [
+            aspect
+            for aspect in request.aspects
+            if not any(step_name(step, aspect) in begun for step in steps)
+        ]
+        texts = {name: request.text(name) for name in JOB_TEXTS}
+        faults = copy_check.problems(campaign, texts, request.locale, aspects)
+        if faults:
+            raise errors.TextUnfit(f"{fault.message} {fault.fix}" for fault in faults)
 
     async def _one(self, step: Step, work: Callable[[], Awaitable[T]]) -> T | None:
         try:

@@ -9,10 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from fireflyassets.adapters import lock_file
+from fireflyassets.adapters.campaign_files import read_for_lock
 from fireflyassets.adapters.files import FileCatalogue
-from fireflyassets.core.errors import UnknownCampaign, UnusableConfiguration, UnusableTemplate
+from fireflyassets.core import campaign as campaigns
+from fireflyassets.core.errors import (
+    CampaignOutOfService,
+    UnusableConfiguration,
+    UnusableTemplate,
+)
 from fireflyassets.core.failure import Family
-from fireflyassets.ports.catalogue import REASON_LIMIT
 from fireflyassets_tests.adapters.project_folder import (
     ASPECTS,
     CAMPAIGN,
@@ -46,7 +52,7 @@ def assert_only_acme_is_out(project: ProjectFolder, *told: str) -> None:
     for part in told:
         assert part in bad.reason
     assert list(catalogue.campaigns()) == ["bolt/relaunch"]
-    with pytest.raises(UnknownCampaign):
+    with pytest.raises(CampaignOutOfService):
         catalogue.campaign("acme", "spring-launch")
 
 
@@ -262,25 +268,24 @@ def test_a_template_that_changed_since_it_was_checked_is_not_handed_out(
     campaign = catalogue.campaign("acme", "spring-launch")
     project.write(PSD, b"8BPS another")
 
-    with pytest.raises(UnusableTemplate, match="has changed"):
+    with pytest.raises(UnusableTemplate, match="was changed"):
         catalogue.template(campaign, "1920x1080")
     (project.root / PSD).unlink()
-    with pytest.raises(UnusableTemplate, match="is gone"):
+    with pytest.raises(UnusableTemplate, match="was removed"):
         catalogue.template(campaign, "1920x1080")
     with pytest.raises(UnusableTemplate, match="has no template"):
         catalogue.template(campaign, "1x1")
 
 
-def test_a_campaign_that_breaks_later_shows_in_a_new_reading(project: ProjectFolder) -> None:
-    """What was read stays as it was; read anew, the fault is told by the campaign's slug."""
+def test_a_fault_is_told_by_the_campaigns_slug(project: ProjectFolder) -> None:
+    """What was read stays as it was; another reading names the document that broke."""
     catalogue = FileCatalogue(project.root)
     (project.root / PSD).write_bytes(b"no PSD")
 
     assert catalogue.fault("acme/spring-launch") is None
-    told = catalogue.reread().fault("acme/spring-launch") or ""
-    assert "1920x1080" in told
-    assert len(told) <= REASON_LIMIT
-    assert catalogue.reread().fault("acme/winter") == "its file is gone"
+    again = FileCatalogue(project.root)
+    assert "1920x1080" in (again.fault("acme/spring-launch") or "")
+    assert again.fault("acme/winter") == "its file is gone"
 
 
 def test_all_faults_of_a_campaign_are_told_at_once(project: ProjectFolder) -> None:
@@ -429,3 +434,31 @@ def test_an_empty_project_is_empty(tmp_path: Path) -> None:
     assert catalogue.campaigns() == {}
     assert catalogue.quarantined() == ()
     assert catalogue.limits_for("ORG", Family.FIREFLY).per_day == 9_000
+
+
+# -- copy -------------------------------------------------------------------------------------
+def test_the_sample_is_pinned_with_all_that_its_copy_is_measured_by() -> None:
+    """A wave reads back the same campaign: boxes, rules and fonts, under the same version."""
+    sample = FileCatalogue(REPOSITORY).campaign("acme", "spring-launch")
+
+    again = campaigns.from_json(sample.to_json())
+
+    assert again == sample
+    assert set(sample.fonts) >= {"Fraunces-SemiBold", "NotoSansArabic-SemiBold"}
+    frame = sample.frames["1080x1080"]["Headline"]
+    assert frame.size == (936.0, 208.0)
+    assert frame.rules["ar-AE"].fonts[0] == "Fraunces-SemiBold"
+
+
+def test_a_lock_that_a_designer_changed_is_another_version(project: ProjectFolder) -> None:
+    """Else jobs would be worked on by the rules that an older one pinned."""
+    folder = project.root / "campaigns/acme/spring-launch"
+    config, parts = read_for_lock(folder)
+    lock_file.write(folder, config, parts.templates, parts.fonts)
+    before = FileCatalogue(project.root).campaign("acme", "spring-launch")
+
+    project.replace(
+        "campaigns/acme/spring-launch/template.lock.json", '"budget": 38', '"budget": 39'
+    )
+
+    assert FileCatalogue(project.root).campaign("acme", "spring-launch").version != before.version

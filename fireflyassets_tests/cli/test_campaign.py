@@ -7,7 +7,7 @@ import pytest
 
 from fireflyassets.cli import main as cli
 from fireflyassets.cli.main import main
-from fireflyassets_tests.adapters.project_folder import ProjectFolder
+from fireflyassets_tests.adapters.project_folder import DEMO, ProjectFolder
 from fireflyassets_tests.twin import retouch
 
 
@@ -109,6 +109,80 @@ def test_lock_holds_a_campaign_to_its_budget(
     assert main(["campaign", "check", *here]) == 0
     assert main(["campaign", "lock", *here]) == 0
     assert '"budget": 20' in path.read_text()
+
+
+def with_fonts(project: ProjectFolder, *names: str) -> None:
+    """Name fonts in the campaign's file, and put those of the sample beside it."""
+    for path in (DEMO / "fonts").glob("*.ttf"):
+        project.write(f"{ACME}/fonts/{path.name}", path.read_bytes())
+    project.replace(
+        f"{ACME}/campaign.yaml",
+        "recipe:",
+        f"fonts: [{', '.join(f'fonts/{name}' for name in names)}]\nrecipe:",
+    )
+
+
+def test_lock_holds_the_fonts_and_what_they_draw(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Another file of the same name is drift, as another document is."""
+    project = ProjectFolder(tmp_path)
+    here = ["acme/spring-launch", "--project", str(tmp_path)]
+    with_fonts(project, "Fraunces-SemiBold.ttf")
+    assert main(["campaign", "lock", *here]) == 0
+    locked = json.loads((tmp_path / ACME / "template.lock.json").read_text())
+    assert list(locked["fonts"]) == ["Fraunces-SemiBold"]
+    assert locked["fonts"]["Fraunces-SemiBold"]["glyphs"].startswith("20-7E ")
+    assert main(["campaign", "check", *here]) == 0
+
+    font = tmp_path / ACME / "fonts" / "Fraunces-SemiBold.ttf"
+    font.write_bytes(font.read_bytes() + b"\0")
+
+    assert main(["campaign", "check", *here]) == 1
+    assert "the file of font Fraunces-SemiBold has changed" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("None.ttf", None, "line 11: fonts: fonts/None.ttf: There is no file None.ttf"),
+        ("Bad.ttf", b"hello", "line 11: fonts: fonts/Bad.ttf: It is no TrueType"),
+        ("../../../bolt/x.ttf", None, "is outside of the customer's folder"),
+    ],
+)
+def test_a_font_that_can_not_be_read_is_named(
+    name: str,
+    content: bytes | None,
+    told: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """With the line that names it; without it nothing could be measured."""
+    project = ProjectFolder(tmp_path)
+    with_fonts(project, name)
+    if content is not None:
+        project.write(f"{ACME}/fonts/{name}", content)
+
+    assert main(["campaign", "check", "acme/spring-launch", "--project", str(tmp_path)]) == 1
+    assert told in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("  1080x1920: 1080x1920.psd\n", "", "line 7: templates: no PSD for 1080x1920"),
+        ("1080x1920.psd", "gone.psd", "line 9: templates.1080x1920: There is no file gone.psd"),
+    ],
+)
+def test_a_missing_template_is_told_with_its_line(
+    old: str, new: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The line where it should be named, or is: not the first one of the file."""
+    project = ProjectFolder(tmp_path)
+    project.replace(f"{ACME}/campaign.yaml", old, new)
+
+    assert main(["campaign", "check", "--project", str(tmp_path)]) == 1
+    assert f"campaign.yaml: {told}" in capsys.readouterr().out
 
 
 def test_a_broken_lock_is_no_lock(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

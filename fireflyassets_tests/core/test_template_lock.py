@@ -6,8 +6,10 @@ from decimal import Decimal
 import pytest
 from pydantic import ValidationError
 
+from fireflyassets.core.font import Font
 from fireflyassets.core.template import Box, LayerKind, Template, TemplateLayer
-from fireflyassets.core.template_lock import Fit, TemplateLock, TextRule, drift, lock
+from fireflyassets.core.template_lock import FontLock, TemplateLock, drift, lock
+from fireflyassets.core.text_rule import Fit, TextRule
 from fireflyassets.core.text_style import TextStyle
 
 STYLE = TextStyle(font="Brand-Heavy", size=Decimal(64), tracking=Decimal(-20))
@@ -98,3 +100,39 @@ def test_rules_of_a_designer_outlive_a_new_lock() -> None:
 def test_rules_that_say_nothing_certain_are_refused(rule: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
         TextRule.model_validate(rule)
+
+
+BRAND = Font("Brand-Heavy", "20-7E")
+
+
+def test_fonts_are_locked_with_what_they_draw() -> None:
+    """A font that changed, came or went is told; one that a designer wrote in by hand stays."""
+    locked = lock({"1080x1080": TEMPLATE}, RULES, fonts={"Brand-Heavy": ("hash-f", BRAND)})
+    by_hand = locked.model_copy(
+        update={"fonts": {**locked.fonts, "Vendor": FontLock(glyphs="20-7E A0")}}
+    )
+    again = TemplateLock.model_validate_json(by_hand.model_dump_json(exclude_none=True))
+    assert again.fonts["Brand-Heavy"].glyphs == "20-7E"
+
+    def told(**fonts: tuple[str, Font]) -> list[str]:
+        named = {name.replace("_", "-"): one for name, one in fonts.items()}
+        return list(drift(again, {"1080x1080": TEMPLATE}, named))
+
+    assert told(Brand_Heavy=("hash-f", BRAND)) == []
+    assert told(Brand_Heavy=("hash-g", BRAND)) == ["the file of font Brand-Heavy has changed"]
+    assert told() == ["the lock has font Brand-Heavy, and the campaign has no file of it"]
+    assert told(Brand_Heavy=("hash-f", BRAND), Other=("hash-o", BRAND)) == [
+        "font Other is not locked"
+    ]
+    renewed = lock({"1080x1080": TEMPLATE}, RULES, again, {"Brand-Heavy": ("hash-g", BRAND)})
+    assert renewed.fonts == {
+        "Vendor": FontLock(glyphs="20-7E A0"),
+        "Brand-Heavy": FontLock(glyphs="20-7E", sha256="hash-g"),
+    }
+
+
+@pytest.mark.parametrize("glyphs", ["20-", "g", "20--7E", "20-7E;A0", "-7E"])
+def test_glyphs_written_by_hand_must_be_ranges(glyphs: str) -> None:
+    """A slip in a lock refuses the lock, and not every headline."""
+    with pytest.raises(ValidationError):
+        FontLock(glyphs=glyphs)

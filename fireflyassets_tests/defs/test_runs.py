@@ -1,6 +1,6 @@
 """Runs that die, are cancelled, never begin or are left behind, as the instance shows them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
 
@@ -9,10 +9,11 @@ import pytest
 from dagster._core.test_utils import create_run_for_test  # The only way to a run without a process.
 
 from fireflyassets.adapters.clock import SystemClock
+from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.errors import UnusableConfiguration
 from fireflyassets.core.status import Status
 from fireflyassets.defs import names, runs
-from fireflyassets.ports.catalogue import Catalogue, Credential, Quarantined
+from fireflyassets.ports.catalogue import Credential, Quarantined
 from fireflyassets.ports.entries import WaveState
 from fireflyassets.stages.dispatch import RunState
 from fireflyassets_tests.defs.location import CUSTOMER, Location, location
@@ -59,24 +60,24 @@ def test_a_cancelled_queued_run_is_not_asked_for_again(there: Location) -> None:
 class Breaking(FixedCatalogue):
     """A campaign whose template breaks after it was read."""
 
-    def reread(self) -> Catalogue:
-        return Broken()
+    broken = False
 
-
-class Broken(FixedCatalogue):
-    """What the files say by then."""
+    def campaigns(self) -> Mapping[str, Campaign]:
+        return {} if self.broken else super().campaigns()
 
     def quarantined(self) -> tuple[Quarantined, ...]:
         reason = "templates.32x18: hero.psd is no PSD."
-        return (Quarantined(f"campaigns/{SLUG}/campaign.yaml", reason),)
+        return (Quarantined(f"campaigns/{SLUG}/campaign.yaml", reason, frozenset({SLUG})),)
 
 
 def test_a_template_that_breaks_while_jobs_wait_is_named() -> None:
     """Its run can't begin; no other is asked for, and the job says which file to mend."""
     said = config(aspects=ASPECTS, templates=dict.fromkeys(ASPECTS, "t.psd"), recipe=recipe())
-    with location(floor(clock=SystemClock(), catalogue=Breaking(said))) as there:
+    catalogue = Breaking(said)
+    with location(floor(clock=SystemClock(), catalogue=catalogue)) as there:
         (job,) = there.here.order(1)
         (request,) = there.dispatch()
+        catalogue.broken = True
         run = launched(there, request, dg.DagsterRunStatus.STARTING)
         there.instance.report_run_failed(run, "it found no such asset")
 

@@ -68,3 +68,18 @@ def test_project_without_a_usable_campaign_says_why(project: Path) -> None:
         UnusableConfiguration, match=r"no usable campaign\. .*1080x1080: The template"
     ):
         simulate(project)
+
+
+def test_a_campaign_that_is_out_of_service_is_told_beside_the_others(project: Path) -> None:
+    """The stack starts for the rest; whoever starts it learns what it goes without, and why."""
+    shutil.copytree(project / "campaigns/acme/spring-launch", project / "campaigns/acme/autumn")
+    path = project / "campaigns/acme/autumn/campaign.yaml"
+    path.write_text(path.read_text().replace("campaign: spring-launch", "campaign: autumn"))
+    (project / "campaigns/acme/autumn/1080x1080.psd").write_bytes(b"8BPS")
+
+    made = simulate(project)
+
+    (told,) = made.out_of_service
+    assert told.startswith("campaigns/acme/autumn/campaign.yaml: line 13: templates.1080x1080: ")
+    assert told.endswith("copy the whole file again.")
+    assert list(made.paced_per_minute) == [SLUG]

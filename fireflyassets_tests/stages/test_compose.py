@@ -3,10 +3,14 @@
 from dataclasses import replace
 from decimal import Decimal
 
+import pytest
+
 from fireflyassets.adapters.memory.objects import MemoryObjects
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.failure import Family, Fault
+from fireflyassets.core.font import Font, Metrics, ranges
 from fireflyassets.core.status import Status
+from fireflyassets.core.text_rule import TextFrame, TextRule
 from fireflyassets.core.text_style import TextStyle
 from fireflyassets.limiter.virtual_time import run
 from fireflyassets.ports.clock import Clock
@@ -16,7 +20,9 @@ from fireflyassets.wave.reports import Turn
 from fireflyassets_tests.floor import ASPECTS, FakeDocuments, Take, floor, recipe
 from fireflyassets_tests.front_door import FixedCatalogue, config
 
-STYLE = TextStyle(font="Brand", size=Decimal(64))
+STYLE = TextStyle(font="Brand", size=Decimal(64), leading=Decimal(70))
+LETTERS = "Spring 0123"
+FONT = Font("Brand", ranges(LETTERS), Metrics(1000, 800, 200, dict.fromkeys(LETTERS, 500)))
 
 
 def test_each_aspect_is_a_step_of_its_own() -> None:
@@ -36,11 +42,17 @@ def test_each_aspect_is_a_step_of_its_own() -> None:
 
 
 class Styled(FixedCatalogue):
-    """A catalogue whose one campaign declares a style for its headline."""
+    """A catalogue whose one campaign declares a style, and a rule if given, for its headline."""
+
+    def __init__(self, rule: TextRule | None = None) -> None:
+        templates = {aspect: f"{aspect}.psd" for aspect in ASPECTS}
+        super().__init__(config(aspects=ASPECTS, templates=templates, recipe=recipe()))
+        self._frame = TextFrame(STYLE, (250.0, 140.0), {"en-GB": rule} if rule else {})
 
     def campaign(self, customer: str, campaign: str) -> Campaign:
         found = super().campaign(customer, campaign)
-        return replace(found, styles={one: {"Headline": STYLE} for one in ASPECTS})
+        frames = {one: {"Headline": self._frame} for one in ASPECTS}
+        return replace(found, frames=frames, fonts={"Brand": FONT})
 
 
 class Remembering(FakeDocuments):
@@ -59,13 +71,40 @@ def test_words_go_out_with_the_style_of_their_layer() -> None:
     """What the document declares is pinned with the campaign, and each edit sends it whole."""
 
     async def scenario() -> None:
-        templates = {aspect: f"{aspect}.psd" for aspect in ASPECTS}
-        asked = config(aspects=ASPECTS, templates=templates, recipe=recipe())
-        here = floor(catalogue=Styled(asked))
+        here = floor(catalogue=Styled())
         here.documents = documents = Remembering(here.clock, here.objects)
         (job,) = here.order(1)
         await here.work([job])
         assert [request.styles for request in documents.asked] == [{"Headline": STYLE}] * 3
+
+    run(scenario)
+
+
+@pytest.mark.parametrize(
+    ("rule", "words", "size", "leading"),
+    [
+        ({}, "Spring 0", "64", "70"),
+        ({"fit": "shrink", "shrink_to": 90, "max_lines": 1}, "Spring 0", "62.08", "67.90"),
+        ({"fit": "lines", "max_lines": 2}, "Spring\r0", "64", "70"),
+    ],
+)
+def test_words_are_sent_as_their_rule_has_them_set(
+    rule: dict[str, object], words: str, size: str, leading: str
+) -> None:
+    """Smaller type with its leading, or the breaks: what was measured is what is asked for.
+
+    Eight letters of half an em are 256 px in a box of 250.
+    """
+
+    async def scenario() -> None:
+        said = {"budget": 38, "fonts": ("Brand",)} | rule
+        here = floor(catalogue=Styled(TextRule.model_validate(said)))
+        here.documents = documents = Remembering(here.clock, here.objects)
+        await here.work(here.order(1))
+        assert [request.texts for request in documents.asked] == [{"Headline": words}] * 3
+        style = documents.asked[0].styles["Headline"]
+        assert (style.size, style.leading) == (Decimal(size), Decimal(leading))
+        assert documents.asked[0].styles["Headline"].font == "Brand"
 
     run(scenario)
 

@@ -82,7 +82,10 @@ def test_a_sender_speaks_for_its_own_customers_alone() -> None:
     assert door.ledger.job(ids.job_id("bolt", "b")) is None
     assert [letter.body for letter in producer.dead] == [body("b", customer="bolt")]
     assert {letter.reason for letter in (*producer.dead, *stranger.dead)} == {
-        "customer (sender): Let FIREFLYASSETS_QUEUE_SENDERS name both."
+        (
+            "customer (sender): This sender may not ask for jobs of this customer. "
+            "Let FIREFLYASSETS_QUEUE_SENDERS name both."
+        )
     }
 
 
@@ -158,7 +161,24 @@ def test_reasons_hold_no_text_of_the_request() -> None:
     drain(door.queue, door.intake, most=100)
 
     assert "SECRETWORD" not in str(door.queue.dead[0].reason)
-    assert len(str(door.queue.dead[0].reason)) <= 500
+    assert len(str(door.queue.dead[0].reason)) <= 1_000
+
+
+def test_a_reason_says_what_is_wrong_and_not_only_the_cure() -> None:
+    """Who reads dead letters has no other place that says it."""
+    door = front_door()
+    door.queue.send([body(headline="x" * 60), body(locale="fr-FR"), body(key="")])
+
+    drain(door.queue, door.intake, most=100)
+
+    assert [letter.reason for letter in door.queue.dead] == [
+        "headline (length): headline has 60 code points; at most 38 are allowed. Shorten it by 22.",
+        "locale (locale): 'fr-FR' is not a locale of the campaign. Use one of en-GB, de-DE, ar-AE.",
+        (
+            "key (key): The idempotency key is missing. "
+            "Send 1-64 characters of A-Z a-z 0-9 _ -; a UUID is advised."
+        ),
+    ]
 
 
 def test_a_campaign_that_can_not_be_priced_takes_no_other_down() -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from fireflyassets.adapters.aws.queue import QueueUrls, dead_letter_name
 from fireflyassets.adapters.aws.tables import EXPIRY, Table, Tables, requests, specs
+from fireflyassets.ports.queue import MAX_RECEIVES
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from mypy_boto3_s3.type_defs import LifecycleRuleTypeDef
     from mypy_boto3_sqs import SQSClient
 
-MAX_RECEIVES: Final = 3
 VISIBILITY_SECONDS: Final = 60
 DEAD_LETTER_SECONDS: Final = 14 * 24 * 3600
 """The longest that SQS keeps a message."""

@@ -4,14 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from threading import Lock
-from typing import Final
 from uuid import uuid4
 
 from fireflyassets.ports.clock import Clock
-from fireflyassets.ports.queue import JobQueue, Message
-
-MAX_RECEIVES: Final = 3
-"""A message that was received so often and comes back is a dead letter."""
+from fireflyassets.ports.queue import MAX_RECEIVES, JobQueue, Message
 
 
 @dataclass(frozen=True, slots=True)

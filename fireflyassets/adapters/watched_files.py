@@ -1,0 +1,126 @@
+"""A project folder that is read again by itself once its files have changed.
+
+Belongs here: when to look and when to read. Does not: reading (``files.py``). A look costs one
+``stat`` for each file and is taken at most every few seconds, by whoever asks for something then.
+A change is taken once two looks have seen the same: a file that is still being copied is not read,
+nor is a folder that is being exchanged. What is pinned already does not change by it.
+"""
+
+import logging
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from threading import Lock
+from typing import Final
+
+from fireflyassets.adapters.files import FileCatalogue
+from fireflyassets.core.campaign import Campaign
+from fireflyassets.core.failure import Family
+from fireflyassets.core.money import RateCard
+from fireflyassets.limiter.port import Limits
+from fireflyassets.ports.catalogue import Catalogue, Credential, Quarantined
+from fireflyassets.ports.clock import Clock
+
+LOOK_EVERY: Final = timedelta(seconds=5)
+_FOLDERS: Final = ("credentials", "limits", "rates")
+
+_log: Final = logging.getLogger("fireflyassets.catalogue")
+
+_Seen = Mapping[Path, tuple[int, int, int]]
+"""File -> inode, size, time of its last change in nanoseconds."""
+
+
+class WatchedCatalogue(Catalogue):
+    """Everything configured under one project folder, as it was at most some seconds ago."""
+
+    def __init__(self, project: Path, clock: Clock) -> None:
+        self._project = project
+        self._clock = clock
+        self._lock = Lock()
+        self._read = FileCatalogue(project)
+        self._taken = self._seen = self._look()
+        self._looked_at: datetime = clock.now()
+
+    def campaigns(self) -> Mapping[str, Campaign]:
+        """Return the usable campaigns by slug (``customer/campaign``)."""
+        return self.now().campaigns()
+
+    def campaign(self, customer: str, campaign: str) -> Campaign:
+        """Return one campaign.
+
+        Raises:
+            UnknownCampaign: There is none of that name.
+            CampaignOutOfService: There is, and its files can't be used now.
+        """
+        return self.now().campaign(customer, campaign)
+
+    def quarantined(self) -> tuple[Quarantined, ...]:
+        """Return the files that can't be used."""
+        return self.now().quarantined()
+
+    def template(self, campaign: Campaign, aspect: str) -> bytes:
+        """Return the template document of an aspect, if it still is the pinned one.
+
+        Raises:
+            TemplateChanged: The file has changed since it was checked.
+            UnusableTemplate: There is none.
+        """
+        return self.now().template(campaign, aspect)
+
+    def credential(self, name: str, *, customer: str) -> Credential:
+        """Return a credential that may carry *customer*'s jobs.
+
+        Raises:
+            UnusableConfiguration: There is none, or it is not allowed for this customer.
+        """
+        return self.now().credential(name, customer=customer)
+
+    def rate_cards(self) -> tuple[RateCard, ...]:
+        """Return all rate cards."""
+        return self.now().rate_cards()
+
+    def limits_for(self, organisation: str, family: Family) -> Limits:
+        """Return the limits to pace an organisation's calls of *family* by."""
+        return self.now().limits_for(organisation, family)
+
+    # -- looking --------------------------------------------------------------------------------
+    def now(self) -> FileCatalogue:
+        """Return the files as they were at the last look."""
+        if self._clock.now() - self._looked_at >= LOOK_EVERY and self._lock.acquire(blocking=False):
+            try:
+                self._refresh()
+            finally:
+                self._lock.release()
+        return self._read
+
+    def _refresh(self) -> None:
+        self._looked_at = self._clock.now()
+        before, self._seen = self._seen, self._look()
+        if self._seen == self._taken or self._seen != before:
+            return
+        if not (self._project / "campaigns").is_dir():
+            return  # The folder is being exchanged: nobody takes all campaigns away.
+        changed = {path for path, _ in self._seen.items() ^ self._taken.items()}
+        self._read = FileCatalogue(self._project)
+        self._taken = self._seen
+        names = ", ".join(sorted({path.name for path in changed})[:10])
+        _log.info("Read the project's files anew; changed: %s.", names)
+        for bad in self._read.quarantined():
+            _log.warning("Quarantined %s: %s", bad.path, bad.reason)
+
+    def _look(self) -> _Seen:
+        seen: dict[Path, tuple[int, int, int]] = {}
+        for path in {*self._files(), *self._read.files()}:
+            try:
+                fact = path.stat()
+            except OSError:
+                continue  # Gone: its absence is the change.
+            seen[path] = (fact.st_ino, fact.st_size, fact.st_mtime_ns)
+        return seen
+
+    def _files(self) -> Iterator[Path]:
+        """Yield what is read, and the folders in which more could appear."""
+        for folder in _FOLDERS:
+            yield from (self._project / folder).glob("*.y*ml")
+        for home in (self._project / "campaigns").glob("*/*"):
+            yield from (path for path in home.glob("*") if path.is_file())
