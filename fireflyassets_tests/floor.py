@@ -116,18 +116,10 @@ INLINE: Offload = inline
 
 
 @cache
-def jpeg(width: int, height: int) -> bytes:
-    """Return a small real JPEG."""
+def jpeg(width: int, height: int, kind: str = "JPEG") -> bytes:
+    """Return a small real picture."""
     target = io.BytesIO()
-    Image.new("RGB", (width, height), (200, 120, 40)).save(target, "JPEG")
-    return target.getvalue()
-
-
-@cache
-def png(width: int, height: int) -> bytes:
-    """Return a small real PNG."""
-    target = io.BytesIO()
-    Image.new("RGBA", (width, height), (200, 120, 40, 80)).save(target, "PNG")
+    Image.new("RGB", (width, height), (200, 120, 40)).save(target, kind)
     return target.getvalue()
 
 
@@ -297,23 +289,23 @@ class FakeCutter(PictureCutter):
     family = Family.PHOTOSHOP
 
     def __init__(self, documents: FakeDocuments) -> None:
-        self.documents = documents
+        self.vendor, self.documents = documents.vendor, documents
 
     async def auto_crop(self, request: CropRequest) -> Submission:
-        return self.documents.vendor.submit(lambda: None)
+        return self.vendor.submit(lambda: None)
 
     async def cut_out(self, request: CutOutRequest) -> Submission:
-        answer = self.documents.vendor.submit(lambda: None)
+        answer = self.vendor.submit(lambda: None)
         if isinstance(answer, Accepted):
             width, height = size(self.documents.objects.download(request.picture_url))
-            self.documents.cut[answer.vendor_id] = png(width, height)
+            self.documents.cut[answer.vendor_id] = jpeg(width, height, "PNG")
         return answer
 
     async def ready(self) -> NotAccepted | None:
         return self.vendor.missing.popleft() if self.vendor.missing else None
 
     async def poll(self, status_url: str) -> Poll:
-        return self.documents.vendor.ask(status_url)
+        return self.vendor.ask(status_url)
 
     async def fetch(self, url: str) -> Fetched | FetchFailed:
         return Fetched(self.documents.cut[url.rsplit("/", 1)[-1]], "image/png")
