@@ -5,11 +5,10 @@ The vendor counts what it accepted by itself, so that a test compares two books 
 """
 
 import asyncio
-import hashlib
 import io
 import itertools
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
@@ -26,14 +25,13 @@ from fireflyassets.core import ids
 from fireflyassets.core.brief import Row
 from fireflyassets.core.failure import Family, Fault
 from fireflyassets.core.job import JobRow
-from fireflyassets.core.recipe import ComposeStep, GenerateStep, Model, Recipe
+from fireflyassets.core.recipe import ComposeStep, GenerateStep, Recipe
 from fireflyassets.core.request import RawRequest
 from fireflyassets.limiter import virtual_time
 from fireflyassets.limiter.memory import MemoryLimiter
 from fireflyassets.limiter.port import Limits
 from fireflyassets.ports.catalogue import Catalogue, Credential
 from fireflyassets.ports.clock import Clock, Lanes, Offload
-from fireflyassets.ports.custom_models import CustomModel, CustomModels, NotReady, Ready
 from fireflyassets.ports.documents import (
     ActionsRequest,
     ArtboardRequest,
@@ -55,8 +53,6 @@ from fireflyassets.ports.images import (
     ImageGenerator,
     Linked,
     SimilarRequest,
-    Source,
-    Uploaded,
     UpscaleRequest,
 )
 from fireflyassets.ports.paid import (
@@ -73,15 +69,16 @@ from fireflyassets.ports.paid import (
     Submission,
     Working,
 )
-from fireflyassets.ports.references import ReferenceStore, UploadFailed
+from fireflyassets.ports.references import ReferenceStore
 from fireflyassets.ports.workshop import PaidServices, Workshop
 from fireflyassets.settings import Settings
 from fireflyassets.stages.intake import Intake
 from fireflyassets.stages.pinning import pinned
 from fireflyassets.wave.assembly import Shop, assemble, register
-from fireflyassets.wave.beginning import Begun, begin_by_hand
+from fireflyassets.wave.beginning import asked_for, begin_by_hand
 from fireflyassets.wave.engine import WaveEngine
-from fireflyassets.wave.reports import Ended, Report
+from fireflyassets.wave.reports import Ended, Report, Skipped
+from fireflyassets_tests.free_services import FakeModels, FakeReferences
 from fireflyassets_tests.front_door import CAMPAIGN, CUSTOMER, FixedCatalogue, config
 
 P = ParamSpec("P")
@@ -157,10 +154,13 @@ class Vendor:
     sent: int = 0
     polls: int = 0
     jobs: dict[str, tuple[datetime, Take]] = field(default_factory=dict)
+    watch: Callable[[], object] = lambda: None
+    """Called at each submit, before it is answered."""
 
     def submit(self, deliver: Callable[[], None]) -> Submission:
         """Answer the next submit as the script says; without a script all is well."""
         self.sent += 1
+        self.watch()
         behaviour = self.script.popleft() if self.script else Take()
         if not isinstance(behaviour, Take):
             return behaviour
@@ -311,31 +311,6 @@ class FakeCutter(PictureCutter):
         return Fetched(self.documents.cut[url.rsplit("/", 1)[-1]], "image/png")
 
 
-class FakeReferences(ReferenceStore):
-    """Takes every URL as it is, and every picture under its hash."""
-
-    async def upload(self, content: bytes) -> Uploaded | UploadFailed:
-        return Uploaded(hashlib.sha256(content).hexdigest())
-
-    async def offer(
-        self, url: str, content: Callable[[], Awaitable[bytes]]
-    ) -> Source | UploadFailed:
-        return Linked(url)
-
-    async def forget(self, content: bytes) -> None:
-        pass
-
-
-class FakeModels(CustomModels):
-    """Knows no custom model."""
-
-    async def models(self) -> tuple[CustomModel, ...] | NotReady:
-        return ()
-
-    async def check(self, asset_id: str, model: Model) -> Ready | NotReady:
-        return NotReady(Fault(Family.FIREFLY, None, "model_unknown"))
-
-
 def services(
     images: FakeImages, documents: FakeDocuments, references: ReferenceStore | None = None
 ) -> PaidServices:
@@ -370,6 +345,15 @@ def limits(_organisation: str, family: Family) -> Limits:
     """Return limits that pace Firefly at 48 a minute and Photoshop at 240."""
     per_minute = 60 if family is Family.FIREFLY else 300
     return Limits(per_minute=per_minute, source="a test", as_of=date(2026, 1, 1), per_day=9000)
+
+
+@dataclass(frozen=True)
+class Begun:
+    """The waves that a person's run has started, and the jobs it leaves alone."""
+
+    waves: tuple[Wave, ...]
+    done: tuple[JobRow, ...]
+    skipped: tuple[Skipped, ...]
 
 
 @dataclass
@@ -413,18 +397,21 @@ class Floor:
         self.intake = replace(self.intake, objects=objects)
 
     def begin(self, job_ids: Sequence[str], *, customer: str = CUSTOMER) -> Begun:
-        """Form and start waves of the jobs."""
+        """Form and start all waves of the jobs at once."""
         self._runs += 1
-        now = self.clock.now()
-        return begin_by_hand(
-            self.ledger,
-            customer,
-            job_ids,
-            f"run-{self._runs}",
-            settings=self.shop.settings,
-            now=now,
-            new_id=self.shop.new_wave_id,
-        )
+        asked = asked_for(self.ledger, customer, job_ids)
+        waves = [
+            begin_by_hand(
+                self.ledger,
+                batch,
+                f"run-{self._runs}",
+                settings=self.shop.settings,
+                now=self.clock.now(),
+                wave_id=self.shop.new_wave_id(),
+            )
+            for batch in asked.batches
+        ]
+        return Begun(tuple(wave for wave in waves if wave), asked.done, asked.skipped)
 
     def engine(self, wave: Wave) -> WaveEngine:
         """Put a started wave's engine together."""

@@ -98,6 +98,10 @@ class FileCatalogue(Catalogue):
             raise UnknownCampaign(f"{customer}/{campaign}")
         return filed.campaign
 
+    def reread(self) -> "FileCatalogue":
+        """Return what the folder holds now."""
+        return FileCatalogue(self._project)
+
     def template(self, campaign: Campaign, aspect: str) -> bytes:
         """Return the template document of an aspect, if it still is the pinned one.
 

@@ -98,7 +98,8 @@ class Fence:
             case Undecidable(attempt):
                 if self._resubmitted(call, turn) < call.resubmits:
                     return await self._resubmit(call, attempt)
-                raise errors.OutcomeUnknown(call.step, f"send {attempt.n} got no answer")
+                why = "got no answer" if attempt.vendor_id is None else "is denied by the vendor"
+                raise errors.OutcomeUnknown(call.step, f"send {attempt.n} {why}")
             case MustSettle(attempt, at):
                 return await self._settle(call, attempt, at)
             case MustCollect(attempt):
