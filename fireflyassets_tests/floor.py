@@ -5,11 +5,10 @@ The vendor counts what it accepted by itself, so that a test compares two books 
 """
 
 import asyncio
-import hashlib
 import io
 import itertools
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
@@ -26,14 +25,13 @@ from fireflyassets.core import ids
 from fireflyassets.core.brief import Row
 from fireflyassets.core.failure import Family, Fault
 from fireflyassets.core.job import JobRow
-from fireflyassets.core.recipe import ComposeStep, GenerateStep, Model, Recipe
+from fireflyassets.core.recipe import ComposeStep, GenerateStep, Recipe
 from fireflyassets.core.request import RawRequest
 from fireflyassets.limiter import virtual_time
 from fireflyassets.limiter.memory import MemoryLimiter
 from fireflyassets.limiter.port import Limits
 from fireflyassets.ports.catalogue import Catalogue, Credential
 from fireflyassets.ports.clock import Clock, Lanes, Offload
-from fireflyassets.ports.custom_models import CustomModel, CustomModels, NotReady, Ready
 from fireflyassets.ports.documents import (
     ActionsRequest,
     ArtboardRequest,
@@ -55,8 +53,6 @@ from fireflyassets.ports.images import (
     ImageGenerator,
     Linked,
     SimilarRequest,
-    Source,
-    Uploaded,
     UpscaleRequest,
 )
 from fireflyassets.ports.paid import (
@@ -73,7 +69,7 @@ from fireflyassets.ports.paid import (
     Submission,
     Working,
 )
-from fireflyassets.ports.references import ReferenceStore, UploadFailed
+from fireflyassets.ports.references import ReferenceStore
 from fireflyassets.ports.workshop import PaidServices, Workshop
 from fireflyassets.settings import Settings
 from fireflyassets.stages.intake import Intake
@@ -82,6 +78,7 @@ from fireflyassets.wave.assembly import Shop, assemble, register
 from fireflyassets.wave.beginning import asked_for, begin_by_hand
 from fireflyassets.wave.engine import WaveEngine
 from fireflyassets.wave.reports import Ended, Report, Skipped
+from fireflyassets_tests.free_services import FakeModels, FakeReferences
 from fireflyassets_tests.front_door import CAMPAIGN, CUSTOMER, FixedCatalogue, config
 
 P = ParamSpec("P")
@@ -116,18 +113,10 @@ INLINE: Offload = inline
 
 
 @cache
-def jpeg(width: int, height: int) -> bytes:
-    """Return a small real JPEG."""
+def jpeg(width: int, height: int, kind: str = "JPEG") -> bytes:
+    """Return a small real picture."""
     target = io.BytesIO()
-    Image.new("RGB", (width, height), (200, 120, 40)).save(target, "JPEG")
-    return target.getvalue()
-
-
-@cache
-def png(width: int, height: int) -> bytes:
-    """Return a small real PNG."""
-    target = io.BytesIO()
-    Image.new("RGBA", (width, height), (200, 120, 40, 80)).save(target, "PNG")
+    Image.new("RGB", (width, height), (200, 120, 40)).save(target, kind)
     return target.getvalue()
 
 
@@ -300,51 +289,26 @@ class FakeCutter(PictureCutter):
     family = Family.PHOTOSHOP
 
     def __init__(self, documents: FakeDocuments) -> None:
-        self.documents = documents
+        self.vendor, self.documents = documents.vendor, documents
 
     async def auto_crop(self, request: CropRequest) -> Submission:
-        return self.documents.vendor.submit(lambda: None)
+        return self.vendor.submit(lambda: None)
 
     async def cut_out(self, request: CutOutRequest) -> Submission:
-        answer = self.documents.vendor.submit(lambda: None)
+        answer = self.vendor.submit(lambda: None)
         if isinstance(answer, Accepted):
             width, height = size(self.documents.objects.download(request.picture_url))
-            self.documents.cut[answer.vendor_id] = png(width, height)
+            self.documents.cut[answer.vendor_id] = jpeg(width, height, "PNG")
         return answer
 
     async def ready(self) -> NotAccepted | None:
         return self.vendor.missing.popleft() if self.vendor.missing else None
 
     async def poll(self, status_url: str) -> Poll:
-        return self.documents.vendor.ask(status_url)
+        return self.vendor.ask(status_url)
 
     async def fetch(self, url: str) -> Fetched | FetchFailed:
         return Fetched(self.documents.cut[url.rsplit("/", 1)[-1]], "image/png")
-
-
-class FakeReferences(ReferenceStore):
-    """Takes every URL as it is, and every picture under its hash."""
-
-    async def upload(self, content: bytes) -> Uploaded | UploadFailed:
-        return Uploaded(hashlib.sha256(content).hexdigest())
-
-    async def offer(
-        self, url: str, content: Callable[[], Awaitable[bytes]]
-    ) -> Source | UploadFailed:
-        return Linked(url)
-
-    async def forget(self, content: bytes) -> None:
-        pass
-
-
-class FakeModels(CustomModels):
-    """Knows no custom model."""
-
-    async def models(self) -> tuple[CustomModel, ...] | NotReady:
-        return ()
-
-    async def check(self, asset_id: str, model: Model) -> Ready | NotReady:
-        return NotReady(Fault(Family.FIREFLY, None, "model_unknown"))
 
 
 def services(

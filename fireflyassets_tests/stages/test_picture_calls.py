@@ -12,7 +12,6 @@ from fireflyassets.ports.images import FillRequest, Source, Uploaded
 from fireflyassets.ports.paid import NotAccepted
 from fireflyassets.ports.references import UploadFailed
 from fireflyassets_tests.floor import (
-    FakeReferences,
     Floor,
     Take,
     books_agree,
@@ -20,6 +19,7 @@ from fireflyassets_tests.floor import (
     size,
     turns,
 )
+from fireflyassets_tests.free_services import FakeReferences
 from fireflyassets_tests.front_door import FixedCatalogue, card, config
 
 LONG: list[Mapping[str, object]] = [

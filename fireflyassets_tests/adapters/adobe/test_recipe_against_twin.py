@@ -14,6 +14,7 @@ from urllib.parse import quote, unquote
 
 import pytest
 
+from fireflyassets.adapters import threads
 from fireflyassets.adapters.adobe.workshop import AdobeWorkshop
 from fireflyassets.adapters.clock import SystemClock
 from fireflyassets.adapters.memory.objects import MemoryObjects
@@ -21,7 +22,6 @@ from fireflyassets.adapters.memory.tokens import MemoryTokens
 from fireflyassets.core.status import Status
 from fireflyassets.ports.catalogue import Credential
 from fireflyassets.ports.secrets import ClientSecret, SecretStore
-from fireflyassets.wave.assembly import in_thread
 from fireflyassets.wave.reports import Report
 from fireflyassets.wave.thread import WaveThread
 from fireflyassets_tests.adapters.adobe import bench
@@ -130,7 +130,7 @@ def factory(twin: str, *steps: Mapping[str, object], aspect: str) -> Iterator[Fa
     with served() as objects:
         here.use_objects(objects)
         adobe = AdobeWorkshop(settings, OneSecret(), tokens, here.clock)
-        here.shop = replace(here.shop, adobe=adobe, offload=in_thread)
+        here.shop = replace(here.shop, adobe=adobe, lanes=threads.lanes())
         yield Factory(here, tokens, [])
 
 
