@@ -65,7 +65,8 @@ def build(settings: Settings) -> Factory:
         }
     )
     tokens = DynamoTokenStore(dynamodb, prefix=settings.table_prefix, clock=clock)
-    objects = S3ObjectStore(clients.s3(settings.region), bucket=settings.bucket)
+    s3, credentials = clients.s3_and_credentials(settings.region)
+    objects = S3ObjectStore(s3, settings.bucket, credentials)
     return Factory(
         settings=settings,
         clock=clock,

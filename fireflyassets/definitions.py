@@ -9,7 +9,7 @@ import dagster as dg
 
 from fireflyassets import composition
 from fireflyassets.core.campaign import Campaign
-from fireflyassets.defs import assets, resources, sensors
+from fireflyassets.defs import assets, projections, resources, sensors
 
 
 def build_definitions(
@@ -26,6 +26,8 @@ def build_definitions(
             sensors.job_queue_sensor,
             sensors.dispatch_sensor,
             sensors.open_calls_sensor,
+            sensors.queue_lines_sensor,
+            projections.projections_sensor,
         ],
         resources=ports,
         executor=dg.in_process_executor,

@@ -33,6 +33,11 @@ _WHY: Final[dict[Check, str]] = {
     Check.COST: "A job that costs more than was promised must not pass unseen.",
     Check.REVIEW: "A rendition that a person has not approved is not published.",
 }
+_WHAT_TO_DO: Final[dict[Check, str]] = {
+    Check.TAGGING: "Run them again once the bucket keeps tags: their files are written anew.",
+    Check.COST: "They are in review and were not delivered; the table shows what was spent.",
+    Check.REVIEW: "They are delivered and not handed out until a person approves them.",
+}
 _ACROSS: Final = "_across_the_wave"
 
 
@@ -49,12 +54,32 @@ def specs(customer: str, campaign: str) -> list[dg.AssetCheckSpec]:
         )
         found.append(
             dg.AssetCheckSpec(
-                f"{check.value}{_ACROSS}",
+                summary_name(check),
                 asset=key,
                 description=f"{_WHY[check]} All jobs of the last wave.",
             )
         )
     return found
+
+
+def key(customer: str, campaign: str, check: Check) -> dg.AssetCheckKey:
+    """Return the key of a check of a campaign, by partition."""
+    return dg.AssetCheckKey(names.asset_key(customer, campaign, ASSET_OF[check]), check.value)
+
+
+def about(asset: dg.AssetKey) -> list[Check]:
+    """Return the checks of an asset."""
+    return [check for check, name in ASSET_OF.items() if name == asset.path[-1]]
+
+
+def every_name() -> frozenset[str]:
+    """Return the names of all six."""
+    return frozenset(name for check in Check for name in (check.value, summary_name(check)))
+
+
+def summary_name(check: Check) -> str:
+    """Return the name of the check that sums *check* up across a wave."""
+    return f"{check.value}{_ACROSS}"
 
 
 @dataclass(slots=True)
@@ -65,7 +90,7 @@ class CheckBook:
     campaign: str
     run_id: str
     wanted: frozenset[str]
-    """Names of the checks that the run was asked for."""
+    """Names of the checks that are told."""
     partitioned: bool
     waiting: list[Checked] = field(default_factory=list[Checked])
     seen: list[Checked] = field(default_factory=list[Checked])
@@ -92,26 +117,35 @@ class CheckBook:
             for one in mine:
                 yield self._evaluation(one, key, stored, now)
 
-    def summaries(self) -> Iterator[dg.AssetCheckEvaluation]:
-        """Yield one evaluation of each kind over the whole wave."""
+    def not_passed(self) -> set[str]:
+        """Return the jobs that a summary will name."""
+        return {one.job_id for one in self.seen if not one.passed}
+
+    def summaries(
+        self, keys: Mapping[str, str], *, asked: int
+    ) -> Iterator[dg.AssetCheckEvaluation]:
+        """Yield one evaluation of each kind over the whole wave, which had *asked* jobs.
+
+        *keys* are the customer's own names of the jobs that are not passed.
+        """
         for check, asset in ASSET_OF.items():
-            name = f"{check.value}{_ACROSS}"
+            name = summary_name(check)
             mine = {one.job_id: one for one in self.seen if one.check is check}
-            if name not in self.wanted or not mine:
+            if name not in self.wanted or not asked:
                 continue
             bad = [one for one in mine.values() if not one.passed]
-            sentence = f"{len(mine) - len(bad)} of {len(mine)} jobs pass."
             yield dg.AssetCheckEvaluation(
                 asset_key=names.asset_key(self.customer, self.campaign, asset),
                 check_name=name,
-                passed=not bad,
+                passed=bool(mine) and not bad,
                 severity=_severity(bad),
-                description=sentence,
+                description=_sentence(check, jobs=len(mine), bad=len(bad), asked=asked),
                 metadata={
-                    "jobs": len(mine),
+                    "jobs_of_wave": asked,
+                    "checked": len(mine),
                     "not_passed": len(bad),
                     **_operations(mine.values()),
-                    **({"jobs_not_passed": _table(bad)} if bad else {}),
+                    **({"jobs_not_passed": _table(bad, keys)} if bad else {}),
                 },
             )
 
@@ -150,12 +184,21 @@ def _operations(checks: Iterable[Checked]) -> dict[str, float]:
     return totals
 
 
-def _table(bad: Iterable[Checked]) -> dg.MetadataValue:
+def _table(bad: Iterable[Checked], keys: Mapping[str, str]) -> dg.MetadataValue:
     rows = [
-        dg.TableRecord({"job": one.job_id, **{name: str(text) for name, text in one.facts.items()}})
+        dg.TableRecord({"key": keys.get(one.job_id, ""), "job": one.job_id, **one.facts})
         for one in bad
     ]
     return dg.MetadataValue.table(rows)
+
+
+def _sentence(check: Check, *, jobs: int, bad: int, asked: int) -> str:
+    if not jobs:
+        return f"None of the wave's {asked} jobs came so far: the run says why."
+    missing = f" {asked - jobs} more did not come so far: the run says why." if asked > jobs else ""
+    if not bad:
+        return f"{jobs} of {jobs} jobs pass.{missing}"
+    return f"{bad} of {jobs} jobs do not pass. {_WHAT_TO_DO[check]}{missing}"
 
 
 def _storage_ids(

@@ -5,68 +5,118 @@ Belongs here: metadata, chosen for people; a preview first, few numbers, no secr
 URLs. Does not: what happened.
 """
 
-from collections.abc import Iterator
+from typing import Final
 
 import dagster as dg
 
 from fireflyassets.core import ids
-from fireflyassets.core.job import StepResult
+from fireflyassets.core.job import JobRow, StepResult
 from fireflyassets.core.stage import ASSET_OF_STAGE, DELIVERIES
 from fireflyassets.defs import names
 from fireflyassets.stages.deliver import Delivered
 from fireflyassets.wave.reports import Handed, Made, Subject
 
 Metadata = dict[str, dg.MetadataValue]
+_TOTAL: Final = "operations_in_all"
+_TOLD_LATE: Final = "The run that made it was interrupted; this was read from the ledger."
+_GENERATION: Final = "generation"
 
 
-def made(report: Made, *, api_url: str) -> dg.AssetMaterialization:
+def key_of(report: Made | Handed) -> dg.AssetKey:
+    """Return which asset a report is about."""
+    name = ASSET_OF_STAGE[report.stage] if isinstance(report, Made) else DELIVERIES
+    row = report.subject.row
+    return names.asset_key(row.customer_id, row.campaign_id, name)
+
+
+def of(
+    report: Made | Handed, instance: dg.DagsterInstance, *, api_url: str, late: bool = False
+) -> dg.AssetMaterialization:
+    """Return the materialization that a report is shown as; *late*: after its run has ended."""
+    shown = (
+        _handed(report, api_url=api_url)
+        if isinstance(report, Handed)
+        else _made(report, api_url=api_url, told=_operations_told(report, instance))
+    )
+    if late:
+        return shown.with_metadata({**shown.metadata, "told_late": _TOLD_LATE})
+    if report.subject.reused:
+        return shown.with_metadata({**shown.metadata, "reused": True})
+    return shown
+
+
+def _made(report: Made, *, api_url: str, told: float) -> dg.AssetMaterialization:
     """Return the materialization of a job's base images or renditions."""
     row = report.subject.row
-    name = ASSET_OF_STAGE[report.stage]
     operations = sum(float(one.operations) for one in report.results)
     files = [_file_line(one) for one in report.results]
     preview = [_aspect(one.step) for one in report.results]
+    seeds = [str(one.seed) for one in report.results if one.seed is not None]
+    made_by: Metadata = {}
+    if seeds:
+        made_by["model"] = dg.MetadataValue.text(report.results[0].model or "")
+        made_by["seed"] = dg.MetadataValue.text(", ".join(seeds))
+    seconds = [float(one.facts.get("seconds", "0")) for one in report.results]
     metadata: Metadata = {
         "preview": _previews(report.subject, preview, api_url),
-        "files": dg.MetadataValue.md("\n".join([_HEADER, *files])),
-        "operations": dg.MetadataValue.float(operations),
         **_about(report.subject),
+        **made_by,
+        "operations": dg.MetadataValue.float(operations - told),
+        _TOTAL: dg.MetadataValue.float(operations),
+        "files": dg.MetadataValue.md("\n".join([_HEADER, *files])),
+        "remote_seconds": dg.MetadataValue.float(max(seconds, default=0.0)),
+        **_versions(row),
     }
-    seeds = [str(one.seed) for one in report.results if one.seed is not None]
-    if seeds:
-        metadata["seed"] = dg.MetadataValue.text(", ".join(seeds))
-        metadata["model"] = dg.MetadataValue.text(report.results[0].model or "")
-    seconds = [float(one.facts.get("seconds", "0")) for one in report.results]
-    metadata["remote_seconds"] = dg.MetadataValue.float(max(seconds, default=0.0))
-    key = names.asset_key(row.customer_id, row.campaign_id, name)
-    return dg.AssetMaterialization(key, partition=row.job_id, metadata=metadata)
+    return dg.AssetMaterialization(key_of(report), partition=row.job_id, metadata=metadata)
 
 
-def handed(report: Handed, *, api_url: str) -> dg.AssetMaterialization:
+def _operations_told(report: Made, instance: dg.DagsterInstance) -> float:
+    """Return the operations that earlier events of the partition have told.
+
+    So the sum over all events is what was paid for what is shown, however often it is told again.
+    """
+    row = report.subject.row
+    if row.epoch <= 1 and not report.subject.reused:
+        return 0.0  # Its first wave: nothing was told before, and the query is saved.
+    of_job = dg.AssetRecordsFilter(key_of(report), asset_partitions=[row.job_id])
+    for record in instance.fetch_materializations(of_job, limit=1).records:
+        last = record.asset_materialization
+        total = last.metadata.get(_TOTAL) if last else None
+        if last and isinstance(total, dg.FloatMetadataValue):
+            same = last.metadata[_GENERATION].value == row.generation
+            return float(total.value or 0) if same else 0.0
+    return 0.0
+
+
+def _handed(report: Handed, *, api_url: str) -> dg.AssetMaterialization:
     """Return the materialization of a job's deliveries."""
     row = report.subject.row
     files = [_delivery_line(one) for one in report.deliveries]
     metadata: Metadata = {
         "preview": _previews(report.subject, [one.aspect for one in report.deliveries], api_url),
-        "files": dg.MetadataValue.md("\n".join([_DELIVERY_HEADER, *files])),
+        **_about(report.subject),
         "renditions": dg.MetadataValue.int(len(report.deliveries)),
         "operations_estimate": dg.MetadataValue.float(float(row.cost_estimate)),
-        "status": dg.MetadataValue.url(f"{api_url}/v1/jobs/{row.job_id}"),
-        **_about(report.subject),
+        "files": dg.MetadataValue.md("\n".join([_DELIVERY_HEADER, *files])),
+        "api_address_wants_token": dg.MetadataValue.text(f"{api_url}/v1/jobs/{row.job_id}"),
+        **_versions(row),
     }
-    key = names.asset_key(row.customer_id, row.campaign_id, DELIVERIES)
-    return dg.AssetMaterialization(key, partition=row.job_id, metadata=metadata)
+    return dg.AssetMaterialization(key_of(report), partition=row.job_id, metadata=metadata)
 
 
 def _about(subject: Subject) -> Metadata:
-    metadata: Metadata = {
+    return {
         "key": dg.MetadataValue.text(subject.request.key),
+        "headline": dg.MetadataValue.text(subject.request.headline),
         "locale": dg.MetadataValue.text(subject.request.locale),
-        "campaign_version": dg.MetadataValue.text(subject.row.campaign_version),
     }
-    if subject.reused:
-        metadata["reused"] = dg.MetadataValue.bool(True)
-    return metadata
+
+
+def _versions(row: JobRow) -> Metadata:
+    return {
+        _GENERATION: dg.MetadataValue.int(row.generation),
+        "campaign_version": dg.MetadataValue.text(row.campaign_version),
+    }
 
 
 _HEADER = "| file | size | bytes | sha256 |\n| --- | --- | --- | --- |"
@@ -95,9 +145,3 @@ def _aspect(step: str) -> str:
     """Return the aspect of a fanned-out step, or the step itself for a base image."""
     found = step.rsplit(".", 1)[-1]
     return found if ids.ASPECT.fullmatch(found) else step
-
-
-def failures(reasons: dict[str, str]) -> Iterator[dg.TableRecord]:
-    """Yield a table row for each failed job."""
-    for job_id, reason in reasons.items():
-        yield dg.TableRecord({"job": job_id, "reason": reason})

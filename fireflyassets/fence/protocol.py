@@ -241,6 +241,10 @@ class Fence:
             await self._pause(call, answer.retry_after)
         elif stale_token:
             turn.refreshed = True
+        elif failure is FailureClass.STALE_REFERENCE and not call.is_stale_again(attempt.n):
+            return closed
+        elif failure is FailureClass.STALE_REFERENCE:
+            raise errors.StepRefused(call.step, answer.fault, failure=failure)
         elif tokenless or ACTIONS[failure] is Action.RETRY:
             await self._outage(turn, answer.retry_after)
         else:

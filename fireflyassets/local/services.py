@@ -133,6 +133,8 @@ class _Maker:
         shutil.copyfile(self._made_of.project / "dagster.yaml", home / "dagster.yaml")
         done = home / f".migrated-{version('dagster')}"
         if done.exists():
+            name = "abandoned"  # Runs of a stack that was killed: no process carries them now.
+            run_to_its_end(name, self._service(name, _python("fireflyassets.defs.runs")))
             return
         name = "migration"
         run_to_its_end(name, self._service(name, (_script("dagster"), "instance", "migrate")))

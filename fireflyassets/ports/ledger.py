@@ -73,6 +73,23 @@ class JobLedger(ABC):
         """Return up to *most* queued, unheld jobs that are due; the index's word, maybe stale."""
 
     @abstractmethod
+    def lines(self) -> set[tuple[str, str]]:
+        """Return (credential, customer) of every line that an unheld job waits in; maybe stale.
+
+        Reads all that is queued: for a look now and then.
+        """
+
+    @abstractmethod
+    def lease_keys(
+        self, customer: str, campaign: str, owner: str, *, until: datetime, now: datetime
+    ) -> bool:
+        """Take the right to move a campaign's partition keys; False while another's lasts."""
+
+    @abstractmethod
+    def free_keys(self, customer: str, campaign: str, owner: str) -> None:
+        """Give that right back; another's stays."""
+
+    @abstractmethod
     def form(self, wave: Wave) -> None:
         """Write a new wave, ``forming``, with its candidates.
 

@@ -14,16 +14,26 @@ import dagster as dg
 from fireflyassets.adapters.clock import SystemClock
 from fireflyassets.core.failure import Family
 from fireflyassets.definitions import build_definitions
-from fireflyassets.defs import names
+from fireflyassets.defs import checks, names
 from fireflyassets.defs.resources import WAVE_PORTS
 from fireflyassets.defs.sensors import Dispatcher
 from fireflyassets.limiter.port import Limits
+from fireflyassets.wave.beginning import begin
+from fireflyassets.wave.reports import Check
+from fireflyassets.wave.thread import WaveThread
 from fireflyassets_tests.floor import Floor, floor
 
 CUSTOMER, CAMPAIGN = "acme", "spring-launch"
 DELIVERIES = names.asset_key(CUSTOMER, CAMPAIGN, "deliveries")
 RENDITIONS = names.asset_key(CUSTOMER, CAMPAIGN, "renditions")
 BASE_IMAGES = names.asset_key(CUSTOMER, CAMPAIGN, "base_images")
+
+WAVE = (BASE_IMAGES, RENDITIONS, DELIVERIES)
+
+
+def span(jobs: Sequence[str]) -> dict[str, str]:
+    """Return the tags of a run on a range of partitions."""
+    return {names.RANGE_START_TAG: jobs[0], names.RANGE_END_TAG: jobs[-1]}
 
 
 def fast(_organisation: str, _family: Family) -> Limits:
@@ -44,20 +54,78 @@ class Location:
         return Dispatcher(self.instance, self.here.shop).tick(self.here.clock.now())
 
     def run(
-        self, request: dg.RunRequest | None = None, *, tags: dict[str, str] | None = None
+        self,
+        request: dg.RunRequest | None = None,
+        *,
+        tags: dict[str, str] | None = None,
+        assets: Sequence[dg.AssetKey] = WAVE,
     ) -> dg.ExecuteInProcessResult:
-        """Run what a sensor asked for, or what a person would start with *tags*."""
+        """Run what a sensor asked for, or what a person would start with *tags* on *assets*."""
         said = dict(request.tags) if request else (tags or {})
         return self.defs.resolve_implicit_global_asset_job_def().execute_in_process(
             instance=self.instance,
             tags=said,
             raise_on_error=False,
-            asset_selection=names.wave_assets(CUSTOMER, CAMPAIGN),
+            asset_selection=list(assets),
         )
 
-    def by_hand(self, jobs: Sequence[str]) -> dg.ExecuteInProcessResult:
+    def by_hand(
+        self, jobs: Sequence[str], *, assets: Sequence[dg.AssetKey] = WAVE
+    ) -> dg.ExecuteInProcessResult:
         """Run a range of partitions as a person does in the UI: without a wave's tag."""
-        return self.run(tags={names.RANGE_START_TAG: jobs[0], names.RANGE_END_TAG: jobs[-1]})
+        return self.run(tags=span(jobs), assets=assets)
+
+    def killed(self, tags: dict[str, str]) -> str:
+        """Let a run work to its end and die before it says anything; return its id."""
+        job = self.defs.resolve_implicit_global_asset_job_def()
+        run = self.instance.create_run_for_job(
+            job.get_subset(asset_selection=set(WAVE)), tags=tags, asset_selection=frozenset(WAVE)
+        )
+        here = self.here
+        if names.WAVE_TAG in tags:
+            wave_id, now = tags[names.WAVE_TAG], here.clock.now()
+            wave = begin(here.ledger, wave_id, run.run_id, settings=here.shop.settings, now=now)
+            assert wave is not None
+            list(WaveThread(here.shop, wave, run.run_id).reports())
+        self.instance.report_run_failed(run)
+        return run.run_id
+
+    def checks(self, check: Check) -> dict[str, str]:
+        """Return partition -> what the UI shows of a check, where it counts."""
+        key = checks.key(CUSTOMER, CAMPAIGN, check)
+        return {
+            one.partition_key or "": one.latest_execution_status.value
+            for one in self.instance.event_log_storage.get_asset_check_partition_info([key])
+            if one.is_current and one.partition_key
+        }
+
+    def summary(self, check: Check) -> dg.AssetCheckEvaluation | None:
+        """Return the latest summary of a check; None if its run died over it."""
+        asset = names.asset_key(CUSTOMER, CAMPAIGN, checks.ASSET_OF[check])
+        key = dg.AssetCheckKey(asset, checks.summary_name(check))
+        found = self.instance.event_log_storage.get_latest_asset_check_execution_by_key([key])
+        event = found[key].event
+        assert event is not None
+        said = event.dagster_event.event_specific_data if event.dagster_event else None
+        return said if isinstance(said, dg.AssetCheckEvaluation) else None
+
+    def said(self, run_id: str) -> list[str]:
+        """Return the sentences that were added to a run's log after it."""
+        found = self.instance.get_records_for_run(
+            run_id, of_type=dg.DagsterEventType.ENGINE_EVENT, limit=100
+        )
+        lines = [one.event_log_entry.message for one in found.records]
+        return [line for line in lines if "what became of its jobs" in line]
+
+    def told(self, key: dg.AssetKey, job_id: str) -> list[dict[str, object]]:
+        """Return the metadata of each event of a partition, the newest first."""
+        of_job = dg.AssetRecordsFilter(key, asset_partitions=[job_id])
+        records = self.instance.fetch_materializations(of_job, limit=100).records
+        return [
+            {name: one.value for name, one in record.asset_materialization.metadata.items()}
+            for record in records
+            if record.asset_materialization
+        ]
 
     def failed(self, key: dg.AssetKey) -> set[str]:
         """Return the partitions that the UI shows as failed."""

@@ -1,15 +1,17 @@
 """SIGKILL from outside to the process that holds the sockets, in mid-wave, through the daemon.
 
-Outside a submit every job finishes. Inside one the job stands held as an unknown outcome and the
-rest finish. The vendor's own list shows no second payment either way.
+Outside a submit every job finishes, also when the code server dies with its workers, so that
+nobody tells Dagster. Inside one the job stands held as an unknown outcome and the rest finish. The
+vendor's own list shows no second payment either way.
 """
 
+import hashlib
 import io
 import os
 import signal
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +24,7 @@ from botocore.session import get_session
 from PIL import Image
 
 from fireflyassets.adapters.aws.ledger import DynamoLedger
+from fireflyassets.adapters.aws.objects import S3ObjectStore
 from fireflyassets.adapters.aws.tables import Tables
 from fireflyassets.core.status import Status
 from fireflyassets.local import processes, sample
@@ -53,6 +56,7 @@ class Shop:
     stack: Stack
     customer: Customer
     ledger: DynamoLedger
+    objects: S3ObjectStore
     dynamodb: "DynamoDBClient"
     brief: sample.Sample
 
@@ -87,14 +91,55 @@ class Shop:
     def adobe_tokens(self) -> list[str]:
         """Return the bearer tokens that the processes share."""
         rows = self.dynamodb.scan(TableName=Tables(Settings().table_prefix).tokens)["Items"]
-        return [row["token"]["S"] for row in rows if "token" in row]
+        return [token for row in rows if (token := row.get("token", {}).get("S"))]
 
-    def kill_workers(self) -> None:
+    def kill_workers(self, *, with_code_server: bool = False) -> None:
         """SIGKILL the processes of all runs: the wave at work, and the tenant's warm one."""
         workers = [one for one in processes.of_stack(self.stack.folder.root) if _is_run(one)]
         assert workers
+        if with_code_server:
+            os.kill(self.stack.pid("code"), signal.SIGKILL)
         for worker in workers:
             os.kill(worker.pid, signal.SIGKILL)
+
+    def unfinished_runs(self) -> list[str]:
+        """Return the states of the runs that Dagster still counts on."""
+        query = "{ runsOrError { ... on Runs { results { status } } } }"
+        url = f"{self.stack.access.url('dagster')}/graphql"
+        answer = httpx.post(url, json={"query": query}, trust_env=False, timeout=30.0)
+        found = [run["status"] for run in answer.json()["data"]["runsOrError"]["results"]]
+        assert found
+        return [one for one in found if one not in {"SUCCESS", "FAILURE", "CANCELED"}]
+
+    def shown(self) -> dict[str, dict[str, int]]:
+        """Return what Dagster's UI counts: partitions of deliveries, and its tagging checks."""
+        query = """{
+          assetNodes(assetKeys: [{path: ["acme", "spring-launch", "deliveries"]}]) {
+            partitionStats { numMaterialized numMaterializing }
+            assetChecksOrError { ... on AssetChecks { checks { name partitionStatuses {
+              ... on AssetCheckDefaultPartitionStatuses { succeededPartitions inProgressPartitions }
+            } } } }
+          }
+        }"""
+        answer = httpx.post(
+            f"{self.stack.access.url('dagster')}/graphql", json={"query": query}, trust_env=False
+        )
+        (node,) = answer.json()["data"]["assetNodes"]
+        checks = {one["name"]: one for one in node["assetChecksOrError"]["checks"]}
+        tagged = checks["every_rendition_is_tagged"]["partitionStatuses"]
+        return {
+            "partitions": node["partitionStats"],
+            "checks": {name: len(keys) for name, keys in tagged.items()},
+        }
+
+    def dagster_agrees(self, done: int) -> bool | None:
+        """Say whether *done* partitions show as materialized and checked; None: not yet."""
+        shown = self.shown()
+        agrees = shown == {
+            "partitions": {"numMaterialized": done, "numMaterializing": 0},
+            "checks": {"succeededPartitions": done, "inProgressPartitions": 0},
+        }
+        return agrees or None
 
     def billed(self) -> list[dict[str, Any]]:
         """Return the vendor's billed calls."""
@@ -111,7 +156,7 @@ def _is_run(process: psutil.Process) -> bool:
 
 
 @contextmanager
-def shop(state: Path) -> Iterator[Shop]:
+def shop(state: Path) -> Generator[Shop]:
     """Run the whole stack on *state*."""
     simulated = simulate(PROJECT)
     options = Options(
@@ -129,18 +174,23 @@ def shop(state: Path) -> Iterator[Shop]:
             aws_url=stack.access.url("aws"),
             queue=settings.queue,
         )
-        client = get_session().create_client(
-            "dynamodb",
-            endpoint_url=stack.access.url("aws"),
-            region_name=REGION,
-            aws_access_key_id=DUMMY,
-            aws_secret_access_key=DUMMY,
-        )
-        client = cast("DynamoDBClient", client)
-        ledger = DynamoLedger(client, prefix=settings.table_prefix)
+        dynamodb, s3 = (_client(service, stack) for service in ("dynamodb", "s3"))
+        ledger = DynamoLedger(dynamodb, prefix=settings.table_prefix)
+        objects = S3ObjectStore(s3, bucket=settings.bucket)
         with Customer(doors, customer=sample.CUSTOMER, campaign=sample.CAMPAIGN) as customer:
-            yield Shop(stack, customer, ledger, client, sample.load(PROJECT))
-        client.close()
+            yield Shop(stack, customer, ledger, objects, dynamodb, sample.load(PROJECT))
+        dynamodb.close()
+        s3.close()
+
+
+def _client(service: str, stack: Stack) -> Any:  # noqa: ANN401 - botocore's clients have no type.
+    return get_session().create_client(
+        service,
+        endpoint_url=stack.access.url("aws"),
+        region_name=REGION,
+        aws_access_key_id=DUMMY,
+        aws_secret_access_key=DUMMY,
+    )
 
 
 def wait_for(what: str, look: Callable[[], T | None], *, told: Callable[[], object] = str) -> T:
@@ -184,8 +234,9 @@ def test_killed_workers_pay_nothing_twice(tmp_path: Path) -> None:
         before = len(here.billed())
         wait_for("more calls", lambda: len(here.billed()) > before + 6 or None)
         wait_for("a quiet moment", lambda: here.open_sends() == inside or None)
-        here.kill_workers()
+        here.kill_workers(with_code_server=True)
         inside |= here.open_sends()
+        here.stack.watch()  # As the launcher does, which starts the code server again.
 
         jobs = wait_for("the end of all jobs", lambda: settled(here, inside), told=here.standing)
 
@@ -193,26 +244,64 @@ def test_killed_workers_pay_nothing_twice(tmp_path: Path) -> None:
         assert set(left) == inside
         assert left[here.marked()].held
         assert "outcome of a paid call is unknown" in (left[here.marked()].reason or "")
+        wait_for("Dagster's view", lambda: here.dagster_agrees(24 - len(inside)), told=here.shown)
         assert_paid_once(here, inside)
+        wait_for(
+            "the end of all runs",
+            lambda: None if here.unfinished_runs() else True,
+            told=here.unfinished_runs,
+        )
         assert_copy_is_readable(here, jobs)
         assert_logs_keep_secrets(here)
 
 
 def assert_paid_once(here: Shop, inside: set[str]) -> None:
-    """Hold the vendor's list against the ledger: one named row for each billed call."""
+    """Hold the vendor's list against the ledger: each billed call is one send of one step.
+
+    A finished job has exactly one for each of its steps. What was taken without an answer that
+    reached us belongs to the jobs that were inside a submit, and to no other.
+    """
+    sends = {
+        (one.job_id, one.step, one.n): one
+        for job_id in here.brief.job_ids()
+        for one in here.ledger.history(job_id).attempts
+    }
+    by_id = {one.vendor_id: one for one in sends.values() if one.vendor_id}
     billed = here.billed()
-    generates = Counter(call["prompt_sha256"] for call in billed if call["endpoint"] == "generate")
-    assert max(generates.values()) == 1
+    known = [by_id[call["job_id"]] for call in billed if call["job_id"] in by_id]
+    assert Counter((one.job_id, one.step) for one in known) == {
+        **{
+            (job_id, step): 1
+            for job_id, request in here.brief.job_ids().items()
+            if job_id not in inside
+            for step in ("art", *(f"layout.{aspect}" for aspect in request.aspects))
+        },
+        **{(one.job_id, one.step): 1 for one in known if one.job_id in inside},
+    }
+    assert_booked_once(here, billed)
+    silent = [one for one in sends.values() if one.vendor_id is None]
+    assert {one.job_id for one in silent if one.state is AttemptState.SUBMITTING} <= inside
+    nameless = [call for call in billed if call["job_id"] not in by_id]
+    written = [one for one in silent if one.output_key and here.objects.exists(one.output_key)]
+    assert sum(call["endpoint"] == "composite" for call in nameless) == len(written)
+    prompts = [
+        hashlib.sha256(here.brief.job_ids()[one.job_id].prompt.encode()).hexdigest()
+        for one in silent
+        if one.output_key is None
+    ]
+    lost = Counter(call["prompt_sha256"] for call in nameless if call["endpoint"] == "generate")
+    assert lost <= Counter(prompts)
+
+
+def assert_booked_once(here: Shop, billed: list[dict[str, Any]]) -> None:
+    """Each billed call whose id we have stands in exactly one operation row, and no other does."""
     booked = Counter(
         row.vendor_id
         for job_id in here.brief.job_ids()
         for row in here.ledger.history(job_id).operations
     )
-    unexplained = [call for call in billed if booked[call["job_id"]] != 1]
-    # What was accepted without an answer reaching us is those jobs' unknown outcome.
-    assert len(unexplained) <= len(inside)
-    composites = sum(call["endpoint"] == "composite" for call in billed)
-    assert composites <= 3 * 24
+    assert max(booked.values()) == 1
+    assert set(booked) <= {call["job_id"] for call in billed}
 
 
 def assert_copy_is_readable(here: Shop, jobs: dict[str, Job]) -> None:

@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final, cast
 
 from botocore.config import Config
+from botocore.credentials import Credentials
 from botocore.loaders import Loader, create_loader
 from botocore.session import Session, get_session
 
@@ -46,8 +47,14 @@ def dynamodb(region: str | None = None) -> "DynamoDBClient":
 
 def s3(region: str | None = None) -> "S3Client":
     """Make an S3 client; without a *region* botocore finds its own."""
-    made = _session().create_client("s3", region_name=region, config=S3_CONFIG)
-    return cast("S3Client", made)
+    return s3_and_credentials(region)[0]
+
+
+def s3_and_credentials(region: str | None = None) -> "tuple[S3Client, Credentials | None]":
+    """Make an S3 client, and return beside it what it signs with."""
+    session = _session()
+    made = session.create_client("s3", region_name=region, config=S3_CONFIG)
+    return cast("S3Client", made), session.get_credentials()
 
 
 def sqs(region: str | None = None) -> "SQSClient":

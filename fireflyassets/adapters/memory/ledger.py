@@ -118,6 +118,12 @@ class MemoryLedger(MemorySteering, JobLedger):
         ]
         return sorted(mine, key=lambda row: (turns.due_at(row), row.job_id))[:most]
 
+    def lines(self) -> set[tuple[str, str]]:
+        """Return (credential, customer) of every line that an unheld job waits in."""
+        with self._lock:
+            rows = list(self._rows.values())
+        return {(row.credential, row.customer_id) for row in rows if is_claimable(row)}
+
     def claim(self, job_id: str, customer: str, wave_id: str, *, now: datetime) -> Claim | None:
         """Move a queued, unheld job into a wave and raise its epoch; None if it is not so."""
         with self._lock:
@@ -155,6 +161,23 @@ class MemoryLedger(MemorySteering, JobLedger):
         return row
 
     # -- waves ------------------------------------------------------------------------------
+    def lease_keys(
+        self, customer: str, campaign: str, owner: str, *, until: datetime, now: datetime
+    ) -> bool:
+        """Take the right to move a campaign's partition keys; False while another's lasts."""
+        with self._lock:
+            has, lasts = self._keys.get((customer, campaign), (owner, until))
+            if has != owner and lasts > now:
+                return False
+            self._keys[customer, campaign] = (owner, until)
+            return True
+
+    def free_keys(self, customer: str, campaign: str, owner: str) -> None:
+        """Give that right back; another's stays."""
+        with self._lock:
+            if self._keys.get((customer, campaign), ("",))[0] == owner:
+                del self._keys[customer, campaign]
+
     def form(self, wave: Wave) -> None:
         """Write a new wave, ``forming``, with its candidates."""
         check_forming(wave)
