@@ -56,7 +56,7 @@ def hand_out(at: AtDesk, who: Tenant, job_id: str, aspect: str) -> Response:
 
 @router.get("/v1/campaigns/{campaign}")
 def sum_up(at: AtDesk, who: Tenant, campaign: str) -> Response:
-    """Tell a campaign's counts by status, and its operations, estimated and actual."""
+    """Tell a campaign's counts by status, and its operations: estimated, actual and possible."""
     rows = _rows(at, who, campaign)
     return JSONResponse(shapes.campaign(campaign, rows), headers=_NOT_STORED)
 

@@ -51,6 +51,8 @@ def handed(report: Handed, *, api_url: str) -> dg.AssetMaterialization:
         "files": dg.MetadataValue.md("\n".join([_DELIVERY_HEADER, *files])),
         "renditions": dg.MetadataValue.int(len(report.deliveries)),
         "operations_estimate": dg.MetadataValue.float(float(row.cost_estimate)),
+        "operations_actual": dg.MetadataValue.float(float(report.cost.certain)),
+        "operations_possible": dg.MetadataValue.float(float(report.cost.possible)),
         "status": dg.MetadataValue.url(f"{api_url}/v1/jobs/{row.job_id}"),
         **_about(report.subject),
     }

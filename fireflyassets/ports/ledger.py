@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from fireflyassets.core.job import JobRow, StepResult
+from fireflyassets.core.money import Cost
 from fireflyassets.ports.entries import (
     Attempt,
     AttemptState,
@@ -142,30 +143,52 @@ class JobLedger(ABC):
 
     @abstractmethod
     def accept_attempt(
-        self, attempt: Attempt, *, vendor_id: str, status_url: str, cancel_url: str | None
+        self,
+        attempt: Attempt,
+        *,
+        vendor_id: str,
+        status_url: str,
+        cancel_url: str | None,
+        operations: Sequence[Operation],
     ) -> None:
         """Store the vendor's id and URLs, **without any lease or epoch condition**.
 
-        What was paid is never forgotten, even by a worker that lost its lease.
+        What was paid is never forgotten, even by a worker that lost its lease. In the same
+        transaction its operation rows appear, unless they are there, and take the place of rows
+        that stood for the send while it had no id: whatever happens next, the call is booked once.
         """
 
     @abstractmethod
     def close_attempt(
-        self, attempt: Attempt, state: AttemptState, *, fault: str, counts: bool
+        self,
+        attempt: Attempt,
+        state: AttemptState,
+        *,
+        fault: str,
+        counts: bool,
+        operations: Sequence[Operation] = (),
     ) -> None:
-        """Note how a send ended that made nothing; unconditional, for the same reason."""
+        """Note how a send ended that made nothing, and `book` what it may have cost, together.
+
+        Unconditional, for the same reason.
+        """
 
     @abstractmethod
     def bind(self, claim: Claim, result: StepResult, operations: Sequence[Operation]) -> None:
-        """Write a step's result and its operation rows, once, under the claim's epoch.
+        """Write a step's result and state its operation rows, under the claim's epoch.
+
+        If the step has another send's result, that one stays, and the rows are orphaned.
 
         Raises:
-            OwnershipLost: The job is another wave's now; the caller books an orphan instead.
+            OwnershipLost: The job is another wave's now, which collects the same vendor job.
         """
 
     @abstractmethod
     def book(self, operations: Sequence[Operation]) -> None:
-        """Write operation rows that belong to no result (orphans, failures); known ones stay."""
+        """Write operation rows that belong to no result (orphans, failures).
+
+        Of known rows only those are restated that say no more than accepted-but-failed.
+        """
 
     # what the dead left behind
     @abstractmethod
@@ -210,6 +233,10 @@ class JobLedger(ABC):
         job's newest. False, and nothing is written, if the send or the job has moved since both
         were read: a late id, a claim, another decision.
         """
+
+    @abstractmethod
+    def recost(self, row: JobRow, cost: Cost) -> bool:
+        """Write what an ended job has cost by now; False if it has moved since *row* was read."""
 
     @abstractmethod
     def lift(self, row: JobRow, *, now: datetime) -> bool:

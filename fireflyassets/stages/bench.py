@@ -4,16 +4,17 @@ Belongs here: what generate, compose and deliver share. Does not: what each of t
 """
 
 import hashlib
-from collections.abc import Iterable
 from dataclasses import dataclass
-from decimal import Decimal
+from datetime import datetime
+from functools import partial
 from typing import Final
 
 from fireflyassets.core import errors
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.job import JobRequest, JobRow, Picture, StepResult
-from fireflyassets.core.money import Cause, RateCard
-from fireflyassets.fence.call import Arrived, PaidCall, StepCall
+from fireflyassets.core.money import Cost, RateCard
+from fireflyassets.core.recipe import Step
+from fireflyassets.fence.call import Arrived, PaidCall, Rates, StepCall
 from fireflyassets.fence.protocol import Fence
 from fireflyassets.ports.clock import Clock, Offload
 from fireflyassets.ports.documents import DocumentComposer
@@ -39,7 +40,6 @@ class Receiver:
     clock: Clock
     offload: Offload
     campaign: Campaign
-    card: RateCard
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,25 +66,43 @@ class JobInHand:
     claim: Claim
     request: JobRequest
     history: History
-    spent: list[Operation]
+    card: RateCard
+    """That of the estimate, whatever is valid by now."""
 
     def made(self, step: str) -> StepResult | None:
         """Return the stored result of a step, if it was finished before."""
         return self.history.steps.get((step, self.row.generation))
 
 
+def rates_of(card: RateCard, step: Step) -> Rates:
+    """Return what a send of *step* costs by the job's own card."""
+    return Rates(partial(card.charges, step), card.id)
+
+
+async def cost_so_far(tools: Receiver, job_id: str) -> Cost:
+    """Return what a job has cost, from where each call is booked once."""
+    return (await tools.offload(tools.ledger.history, job_id)).cost
+
+
 async def bind(tools: Tools, call: PaidCall, arrived: Arrived, kept: Kept) -> StepResult:
-    """Write a step's result with its operation row, under the claim's epoch.
+    """Write a step's result with its operation rows, under the claim's epoch.
+
+    Outputs that were ordered and did not come stay booked as accepted but failed.
 
     Raises:
         OwnershipLost: The job is another wave's now, which collects the same vendor job.
     """
-    attempt = arrived.attempt
     result = result_of(call, arrived, kept)
-    booked = call.operation(attempt, attempt.cause, tools.clock.now())
-    await tools.offload(tools.ledger.bind, call.claim, result, [booked])
-    call.spent.append(booked)
+    await tools.offload(
+        tools.ledger.bind, call.claim, result, bound(call, arrived, tools.clock.now())
+    )
     return result
+
+
+def bound(call: StepCall, arrived: Arrived, at: datetime) -> list[Operation]:
+    """Return the operation rows of the outputs that arrived."""
+    ordered = call.operations(arrived.attempt, arrived.attempt.cause, at)
+    return ordered[: max(1, len(arrived.outputs))]
 
 
 def result_of(call: StepCall, arrived: Arrived, kept: Kept) -> StepResult:
@@ -96,7 +114,7 @@ def result_of(call: StepCall, arrived: Arrived, kept: Kept) -> StepResult:
         generation=attempt.generation,
         n=attempt.n,
         picture=kept.picture,
-        operations=call.price,
+        operations=call.rates.price,
         model=kept.model,
         seed=kept.seed,
         facts={
@@ -123,23 +141,3 @@ async def looked_at(
             step, f"the result has {seen.width}x{seen.height} pixels, not {width}x{height}"
         )
     return seen, hashlib.sha256(content).hexdigest()
-
-
-_AGREED_RISKS: Final = frozenset(
-    {Cause.POSSIBLE_DUPLICATE, Cause.POSSIBLE_COST, Cause.ACCEPTED_BUT_FAILED}
-)
-
-
-def cost(spent: Iterable[Operation]) -> Decimal:
-    """Return what operations come to; a row that is named twice counts once."""
-    rows = {(row.vendor_id, row.output): row.operations for row in spent}
-    return sum(rows.values(), Decimal(0))
-
-
-def limited_cost(spent: Iterable[Operation]) -> Decimal:
-    """Return the operations that the cost check counts: a risk agreed to is not an overrun.
-
-    The tries of a step are such a risk. What they cost is booked in full; to end a paid job for
-    it would only have the customer pay for all of it again.
-    """
-    return cost(row for row in spent if row.cause not in _AGREED_RISKS)

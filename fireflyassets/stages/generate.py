@@ -14,7 +14,15 @@ from fireflyassets.core.recipe import GenerateStep
 from fireflyassets.fence.call import Arrived, PaidCall, StepCall
 from fireflyassets.ports.images import GenerateRequest
 from fireflyassets.ports.paid import Done, Fetched, FetchFailed, Submission
-from fireflyassets.stages.bench import JobInHand, Kept, Receiver, Tools, bind, looked_at
+from fireflyassets.stages.bench import (
+    JobInHand,
+    Kept,
+    Receiver,
+    Tools,
+    bind,
+    looked_at,
+    rates_of,
+)
 
 SEEDS: Final = 2**31 - 1
 
@@ -71,7 +79,6 @@ def _paid_call(tools: Tools, job: JobInHand, step: GenerateStep) -> PaidCall:
         row=job.row,
         claim=job.claim,
         history=job.history,
-        spent=job.spent,
         step=step.name,
         learns=f"{step.name}:{step.model}",
         service=tools.images,
@@ -79,8 +86,7 @@ def _paid_call(tools: Tools, job: JobInHand, step: GenerateStep) -> PaidCall:
         output_key=None,
         tries=step.retry,
         timeout=step.timeout,
-        price=tools.card.price(step),
-        rate_card=tools.card.id,
+        rates=rates_of(job.card, step),
         resubmits=tools.campaign.config.resubmit_unknown,
     )
 

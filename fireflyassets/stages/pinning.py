@@ -1,12 +1,13 @@
-"""Pinning: a campaign's configuration and templates at rest, under their versions.
+"""Pinning: a campaign's configuration, templates and rate card at rest, under their versions.
 
-In: a campaign as loaded. Out: immutable objects that jobs and waves name, so that a reload in
-mid-wave changes nothing that is already priced. Spends: nothing.
+In: a campaign and its card as loaded. Out: immutable objects that jobs and waves name, so that a
+reload in mid-wave changes nothing that is already priced. Spends: nothing.
 """
 
 from fireflyassets.core import campaign as campaigns
 from fireflyassets.core import errors, ids
 from fireflyassets.core.campaign import Campaign
+from fireflyassets.core.money import RateCard
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets.ports.objects import ObjectStore
 
@@ -24,6 +25,25 @@ def pin(objects: ObjectStore, catalogue: Catalogue, campaign: Campaign) -> None:
             objects.put(key, content, media_type="image/vnd.adobe.photoshop")
     # Last, so that whoever finds the version finds its templates too.
     objects.put(pinned_key, campaign.to_json(), media_type="application/json")
+
+
+def pin_card(objects: ObjectStore, card: RateCard) -> None:
+    """Store a rate card's version, unless it is there already."""
+    key = ids.rate_card_key(card.version)
+    if not objects.exists(key):
+        objects.put(key, card.model_dump_json().encode(), media_type="application/json")
+
+
+def pinned_card(objects: ObjectStore, version: str) -> RateCard:
+    """Return the rate card that a job's estimate was made by.
+
+    Raises:
+        UnusableConfiguration: That version was never pinned.
+    """
+    content = objects.get(ids.rate_card_key(version))
+    if content is None:
+        raise errors.UnusableConfiguration(f"The rate card {version!r} was never pinned.")
+    return RateCard.model_validate_json(content)
 
 
 def pinned(objects: ObjectStore, customer: str, campaign: str, version: str) -> Campaign:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from fireflyassets.core import errors, ids, money
+from fireflyassets.core import errors, ids
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.failure import Family
 from fireflyassets.core.recipe import calls_per_job
@@ -142,7 +142,6 @@ def assemble(
         ticketed=first_tickets.note,
         collector=collector,
     )
-    cards = shop.catalogue.rate_cards()
     tools = Tools(
         fence=fence,
         ledger=shop.ledger,
@@ -153,7 +152,6 @@ def assemble(
         clock=shop.clock,
         offload=shop.offload,
         campaign=campaign,
-        card=money.card_for(cards, wave.formed_at.date()),
     )
     rules = WaveRules(
         lease=settings.lease,

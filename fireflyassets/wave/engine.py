@@ -13,10 +13,12 @@ from typing import Final
 
 from fireflyassets.core import errors, ids, manifest
 from fireflyassets.core.job import Hold, JobRequest, JobRow
+from fireflyassets.core.money import RateCard
 from fireflyassets.core.recipe import OnFailure
 from fireflyassets.fence.call import Lease
 from fireflyassets.ports.entries import Claim, Ending, Release, Wave
-from fireflyassets.stages.bench import UNTOUCHED, JobInHand, Tools, cost
+from fireflyassets.stages.bench import UNTOUCHED, JobInHand, Tools, cost_so_far
+from fireflyassets.stages.pinning import pinned_card
 from fireflyassets.wave import endings
 from fireflyassets.wave.job import JobRun, all_ended
 from fireflyassets.wave.reports import Ended, Report, Skipped, Turn
@@ -68,6 +70,7 @@ class WaveEngine:
     active: int = 0
     """Jobs in flight now."""
     _freed: asyncio.Event = field(default_factory=asyncio.Event)
+    _cards: dict[str, RateCard] = field(default_factory=dict[str, RateCard])
 
     async def run(self) -> None:
         """Work on every job whose row names this wave; report each turn."""
@@ -159,22 +162,13 @@ class WaveEngine:
 
     async def _move(self, row: JobRow, claim: Claim) -> Ending | Release:
         """Run the job and return how its turn ends: the one boundary around everything it does."""
-        campaign, clock = self.tools.campaign, self.tools.clock
-        job: JobInHand | None = None
+        clock = self.tools.clock
         try:
             if self.lease.closing:
                 return Release("The wave stopped before the job began.", not_before=clock.now())
-            job = await self._take_up(row, claim)
-            deliveries = await JobRun(self.tools, job, self.report).go()
-            return endings.succeeded(
-                deliveries, spent=cost(job.spent), campaign=campaign, now=clock.now()
-            )
+            return await self._run_job(row, claim)
         except errors.OwnershipLost:
             raise
-        except errors.JobFailed as trouble:
-            spent = cost(job.spent if job else ())
-            wish = self._wish(trouble.step)
-            return endings.troubled(trouble, wish, spent=spent, campaign=campaign, now=clock.now())
         except errors.JobDelayed as trouble:
             return endings.delayed(trouble, now=clock.now())
         except Exception as bug:  # noqa: BLE001 - the per-job boundary.
@@ -183,6 +177,19 @@ class WaveEngine:
             _log.exception("job %s: held after an unexpected error", row.job_id)
             reason = f"An unexpected error ({type(bug).__name__}); see the wave's log."
             return Release(reason, hold=Hold(reason, clock.now(), "factory"))
+
+    async def _run_job(self, row: JobRow, claim: Claim) -> Ending | Release:
+        tools, campaign = self.tools, self.tools.campaign
+        try:
+            job = await self._take_up(row, claim)
+            deliveries, cost = await JobRun(tools, job, self.report).go()
+            now = tools.clock.now()
+            return endings.succeeded(deliveries, cost=cost, campaign=campaign, now=now)
+        except errors.JobFailed as failed:
+            trouble = failed
+        cost = await cost_so_far(tools, row.job_id)
+        wish, now = self._wish(trouble.step), tools.clock.now()
+        return endings.troubled(trouble, wish, cost=cost, campaign=campaign, now=now)
 
     def _wish(self, step: str | None) -> OnFailure | None:
         name = (step or "").split(".")[0]
@@ -195,7 +202,13 @@ class WaveEngine:
         fresh = row.epoch == 1
         history = UNTOUCHED if fresh else await tools.offload(tools.ledger.history, row.job_id)
         request = await read_request(tools, row)
-        return JobInHand(row, claim, request, history, list(history.operations))
+        return JobInHand(row, claim, request, history, await self._card(row.rate_card))
+
+    async def _card(self, version: str) -> RateCard:
+        tools = self.tools
+        if version not in self._cards:
+            self._cards[version] = await tools.offload(pinned_card, tools.objects, version)
+        return self._cards[version]
 
     async def _close(self, row: JobRow, claim: Claim, move: Ending | Release) -> Ended:
         tools, job_id = self.tools, row.job_id

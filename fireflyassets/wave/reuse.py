@@ -12,8 +12,9 @@ from fireflyassets.core.tags import rendition_tags
 from fireflyassets.ports.entries import Claim
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
-from fireflyassets.stages.bench import JobInHand, limited_cost
+from fireflyassets.stages.bench import JobInHand
 from fireflyassets.stages.deliver import Delivered
+from fireflyassets.stages.pinning import pinned_card
 from fireflyassets.wave.job import cost_check, review_check, stored_renditions, tagging
 from fireflyassets.wave.reports import Ended, Handed, Made, Report, Subject, Turn
 
@@ -48,8 +49,8 @@ def reuse(ledger: JobLedger, objects: ObjectStore, campaign: Campaign, row: JobR
         reports.append(Made(subject, Stage.COMPOSE, tuple(renditions.values())))
     return [
         *reports,
-        cost_check(row, limited_cost(job.spent), campaign),
-        Handed(subject, deliveries),
+        cost_check(row, job.history.cost, campaign),
+        Handed(subject, deliveries, job.history.cost),
         tagging(row.job_id, deliveries),
         review_check(row),
         Ended(row.job_id, Turn.SUCCEEDED, row.status, "done before; nothing was spent"),
@@ -62,4 +63,5 @@ def _stored(ledger: JobLedger, objects: ObjectStore, row: JobRow) -> JobInHand:
         raise UnreadableManifest(row.job_id)
     history = ledger.history(row.job_id)
     claim = Claim(row.job_id, row.customer_id, row.wave or "", row.epoch)
-    return JobInHand(row, claim, manifest.load(content), history, list(history.operations))
+    card = pinned_card(objects, row.rate_card)
+    return JobInHand(row, claim, manifest.load(content), history, card)

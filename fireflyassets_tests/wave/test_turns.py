@@ -10,7 +10,8 @@ from fireflyassets.ports.entries import Claim, Release
 from fireflyassets.ports.paid import EndedBadly
 from fireflyassets.stages.dispatch import take_over
 from fireflyassets.wave.reports import Skipped, Turn
-from fireflyassets_tests.floor import Take, books_agree, floor
+from fireflyassets_tests.books import books_agree
+from fireflyassets_tests.floor import Take, floor
 
 
 def test_a_wave_that_lost_its_lease_sends_nothing_more() -> None:

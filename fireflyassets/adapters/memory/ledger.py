@@ -217,9 +217,15 @@ class MemoryLedger(MemoryLeftovers, JobLedger):
             return self._calls.begin(attempt)
 
     def accept_attempt(
-        self, attempt: Attempt, *, vendor_id: str, status_url: str, cancel_url: str | None
+        self,
+        attempt: Attempt,
+        *,
+        vendor_id: str,
+        status_url: str,
+        cancel_url: str | None,
+        operations: Sequence[Operation],
     ) -> None:
-        """Store the vendor's id and URLs without any condition."""
+        """Store the vendor's id and URLs without any condition, and book the send."""
         accepted = replace(
             attempt,
             state=AttemptState.ACCEPTED,
@@ -228,24 +234,30 @@ class MemoryLedger(MemoryLeftovers, JobLedger):
             cancel_url=cancel_url,
         )
         with self._lock:
-            self._calls.note(accepted)
+            self._calls.accept(accepted, operations)
 
     def close_attempt(
-        self, attempt: Attempt, state: AttemptState, *, fault: str, counts: bool
+        self,
+        attempt: Attempt,
+        state: AttemptState,
+        *,
+        fault: str,
+        counts: bool,
+        operations: Sequence[Operation] = (),
     ) -> None:
         """Note how a send ended that made nothing; the vendor's id, if any, stays."""
         with self._lock:
             self._calls.note(replace(attempt, state=state, fault=fault, counts=counts))
-
-    def bind(self, claim: Claim, result: StepResult, operations: Sequence[Operation]) -> None:
-        """Write a step's result and its operation rows, once; a result that is there stays."""
-        with self._lock:
-            self._owned(claim)
-            self._calls.bind(result)
             self._calls.book(operations)
 
+    def bind(self, claim: Claim, result: StepResult, operations: Sequence[Operation]) -> None:
+        """Write a step's result and state its operation rows; another send's result stays."""
+        with self._lock:
+            self._owned(claim)
+            self._calls.bind(result, operations)
+
     def book(self, operations: Sequence[Operation]) -> None:
-        """Write operation rows that belong to no result; known ones stay."""
+        """Write operation rows that belong to no result."""
         with self._lock:
             self._calls.book(operations)
 
