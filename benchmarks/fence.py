@@ -265,7 +265,8 @@ def _place(plan: Plan, more: Mapping[str, str]) -> Generator[Place]:
 
 def _broken(verdict: Verdict) -> list[str]:
     names = ("jobs_lost", "silent_double_payments", "unexplained_billed")
-    return [f"{verdict.figures[name]} {name}" for name in names if verdict.figures[name]]
+    broken = [f"{verdict.figures[name]} {name}" for name in names if verdict.figures[name]]
+    return [*broken, *([f"{verdict.misstated} misstated"] if verdict.misstated else [])]
 
 
 def _too_little(figures: Mapping[str, int]) -> list[str]:

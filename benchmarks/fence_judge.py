@@ -5,7 +5,7 @@ package under test; tables are read with plain botocore, and the rules are state
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -25,8 +25,15 @@ DELAY = timedelta(seconds=0.9)
 LATE = timedelta(seconds=1)
 """A busy vendor lists a call so long after it was sent, and answers so long after it meant to."""
 SUBMIT = timedelta(seconds=3)
+LEASE = timedelta(seconds=10)
+"""A send leaves within the lease that its row was written under, or not at all."""
 REDIRECTED = 300
 UNKNOWN = {"submitting", "lost"}
+OF_A_RESULT = {"first-try", "retry", "regenerate"}
+CERTAIN = OF_A_RESULT | {"duplicate", "extra-variant", "extra-aspect", "orphaned"}
+POSSIBLE = {"possible-duplicate", "possible-cost", "accepted-but-failed", "cancelled-late"}
+Send = tuple[str, str, Decimal]
+"""Job, step and number of a send."""
 
 
 class Books:
@@ -100,6 +107,19 @@ class Kill:
     arrived: dict[str, bool]
     """Id of each call that had arrived -> whether it was accepted."""
 
+    def died(self) -> Iterator[Send]:
+        """Yield the sends that had no answer yet: what they would have heard, nobody heard."""
+        for row, work in self.jobs:
+            for one in work:
+                mine = kind(one) == "attempt" and one["wave"] == row["wave"]
+                if mine and one["state"] == "submitting":
+                    yield name_of(one)
+
+
+def name_of(row: Row) -> Send:
+    """Return what tells a send from any other; an operation row has the name of its send."""
+    return (row["jobId"], row["step"], row["n"])
+
 
 @dataclass
 class Verdict:
@@ -109,6 +129,8 @@ class Verdict:
     faults: list[str] = field(default_factory=list)
     causes: dict[str, int] = field(default_factory=dict)
     ends: dict[str, int] = field(default_factory=dict)
+    misstated: int = 0
+    """Rows and sums that are there and not true."""
 
 
 class Match:
@@ -196,6 +218,62 @@ def prompts_of(jobs: Iterable[Row], say: Callable[[str, int], str]) -> dict[str,
     }
 
 
+class Silence:
+    """Which send without an id each call stands for whose answer nobody has: one each way.
+
+    An answer that was given in time must have had nobody to hear it: its send died then.
+    """
+
+    def __init__(self, sends: Sequence[Row], prompts: Mapping[str, str], died: set[Send]) -> None:
+        self._sends = sorted(sends, key=lambda one: one["submittedAt"])
+        self._prompts = prompts
+        self._died = died
+        self._used: set[Send] = set()
+
+    def unexplained(self, calls: Sequence[Row]) -> list[Row]:
+        """Return the calls that no send is left for."""
+        told = [call for call in calls if _was_answered(call)]
+        untold = [call for call in calls if not _was_answered(call)]
+        told = [call for call in told if not self._take(call, self._is_dead)]
+        told = [call for call in told if not self._take(call, _was_late)]
+        return [*told, *(call for call in untold if not self._take(call, _was_lost))]
+
+    def _take(self, call: Row, fits: Callable[[Row, Row], bool]) -> bool:
+        at = when(call["at"])
+        for send in self._sends:
+            begun = when(send["submittedAt"]) - CLOCKS
+            free = name_of(send) not in self._used and begun <= at <= begun + LEASE + SUBMIT + LATE
+            if free and self._is_of(call, send) and fits(call, send):
+                self._used.add(name_of(send))
+                return True
+        return False
+
+    def _is_of(self, call: Row, send: Row) -> bool:
+        if call["endpoint"] == "generate":
+            return call["prompt_sha256"] == self._prompts[send["jobId"]]
+        return "." in send["step"] and call["organisation"] == send["organisation"]
+
+    def _is_dead(self, call: Row, send: Row) -> bool:
+        del call
+        return name_of(send) in self._died
+
+
+def _was_answered(call: Row) -> bool:
+    status = call["status"]
+    return status is not None and status < REDIRECTED and "drop" not in call["faults"]
+
+
+def _was_late(call: Row, send: Row) -> bool:
+    """Say whether the answer left after the sender's patience; a busy machine is granted more."""
+    answered = when(call["at"]) + DELAY * call["faults"].count("delay") + LATE
+    return send["state"] == "lost" and answered > when(send["submittedAt"]) + SUBMIT
+
+
+def _was_lost(call: Row, send: Row) -> bool:
+    del call
+    return bool(send["state"] in UNKNOWN or send["state"] == "failed")
+
+
 class Judge:
     """Holds the vendor's list against the tables, once everything has come to rest."""
 
@@ -215,8 +293,10 @@ class Judge:
         self.calls = calls
         self.kills = kills
         self.prompts = prompts_of(self.jobs, say)
+        self.rows_of: dict[Send, list[Row]] = defaultdict(list)
+        for one in self.operations:
+            self.rows_of[name_of(one)].append(one)
         self.ids = {one["vendorId"] for one in self.sends if "vendorId" in one}
-        self.match = Match(calls, self.prompts, self.ids)
 
     def judge(self) -> Verdict:
         """Return all figures, with a sentence for each promise that was broken."""
@@ -249,7 +329,8 @@ class Judge:
         faults += [
             f"{job} paid {step} again {count} times" for (job, step), count in doubles.items()
         ]
-        return Verdict(figures, faults, dict(causes), self._ends())
+        misstated = self._misstated()
+        return Verdict(figures, [*misstated, *faults], dict(causes), self._ends(), len(misstated))
 
     def _ends(self) -> dict[str, int]:
         return dict(
@@ -270,38 +351,55 @@ class Judge:
         ]
 
     def _unexplained(self) -> list[Row]:
-        """Return billed calls that no row names, one row for one call."""
-        booked = {one["vendorId"] for one in self.operations}
-        left = [call for call in self.billed if call["job_id"] not in booked | self.ids]
-        for send in sorted(self.sends, key=lambda one: one["submittedAt"]):
-            if "vendorId" not in send and self._may_be_silent(send):
-                self.match.call_of(send)
-        return [call for call in left if call["id"] not in self.match.used or self._was_told(call)]
+        """Return billed calls that do not stand in exactly one row, or in one silent send."""
+        rows = Counter(one["vendorId"] for one in self.operations if one["output"] == 0)
+        silent = [call for call in self.billed if call["job_id"] not in self.ids]
+        named = [call for call in self.billed if call["job_id"] in self.ids]
+        nameless = [one for one in self.sends if "vendorId" not in one and self._is_open(one)]
+        died = {send for kill in self.kills for send in kill.died()}
+        return [
+            *(call for call in named if rows[call["job_id"]] != 1),
+            *Silence(nameless, self.prompts, died).unexplained(silent),
+        ]
 
-    def _may_be_silent(self, send: Row) -> bool:
+    def _is_open(self, send: Row) -> bool:
         """Say whether a send without an id may stand for a billed call: unknown, or booked so."""
-        name = f"send:{send['step']}#{send['generation']}#{send['n']}"
-        booked = any(
-            one["jobId"] == send["jobId"] and one["vendorId"] == name for one in self.operations
-        )
-        return send["state"] in UNKNOWN or booked
+        return send["state"] in UNKNOWN or bool(self.rows_of[name_of(send)])
 
-    def _was_told(self, call: Row) -> bool:
-        """Say whether the sender had its answer in time and lived: then nothing is unknown.
+    def _misstated(self) -> list[str]:
+        """Return a sentence for each row, send or sum that says what is not so."""
+        bound = {name_of(one) for one in self.steps}
+        billed = {call["job_id"]: Decimal(call["operations"]) for call in self.billed}
+        found = [
+            f"{one['jobId']} {one['sk']} says {one['cause']}"
+            for one in self.operations
+            if (one["cause"] in OF_A_RESULT) != (name_of(one) in bound)
+        ]
+        found += [
+            f"{one['jobId']} {one['sk']} is booked as certain, at {one['operations']}"
+            for one in self.operations
+            if one["cause"] in CERTAIN
+            and not one["vendorId"].startswith("send:")
+            and billed.get(one["vendorId"]) != one["operations"]
+        ]
+        found += [
+            f"{job} {step}, send {n} has {len(rows)} rows"
+            for (job, step, n), rows in self.rows_of.items()
+            if len(rows) != 1
+        ]
+        return found + list(self._wrong_sums())
 
-        The answer left after the call's delays; a second more is granted to a busy machine.
-        """
-        if call["status"] is None or call["status"] >= REDIRECTED or "drop" in call["faults"]:
-            return False
-        at = when(call["at"])
-        answered = at + DELAY * call["faults"].count("delay") + LATE
-        if answered > when(self.match.used[call["id"]]["submittedAt"]) + SUBMIT:
-            return False
-        return not any(
-            call["organisation"].startswith(f"{kill.customer}@")
-            and at - LATE <= kill.at <= at + SUBMIT + LATE
-            for kill in self.kills
-        )
+    def _wrong_sums(self) -> Iterator[str]:
+        for row in self.jobs:
+            if "costActual" not in row:
+                continue
+            mine = [one for one in self.operations if one["jobId"] == row["jobId"]]
+            for name, causes in (("costActual", CERTAIN), ("costPossible", POSSIBLE)):
+                total = sum(
+                    (one["operations"] for one in mine if one["cause"] in causes), Decimal()
+                )
+                if row[name] != total:
+                    yield f"Job {row['jobId']} says {name} {row[name]}, its rows {total}"
 
     def _silent_doubles(self) -> dict[tuple[str, str], int]:
         """Return (job, step) -> payments beyond the first that no row names."""
