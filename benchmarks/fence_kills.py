@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Self
 
 import psutil
-from fence_judge import Books, Kill, Row, kind
+from fence_books import Books, Kill, Row, Send, kind, name_of
 from fence_project import Tenant, calls, end_tokens
 
 WORKER = Path(__file__).with_name("fence_worker.py")
@@ -59,16 +59,21 @@ def see(ground: Ground, tenant: Tenant, run_id: str, *, by_daemon: bool) -> Kill
         if call["organisation"] in {None, tenant.organisation}
     }
     jobs: list[tuple[Row, list[Row]]] = []
+    died: set[Send] = set()
     for wave in ground.books.all("waves"):
-        if wave.get("runId") != run_id or wave["state"] == "ended":
+        if wave.get("runId") != run_id:
             continue
-        rows = [ground.books.job(job, tenant.name) for job in wave["jobs"]]
-        jobs += [
-            (row, ground.books.work(row["jobId"]))
-            for row in rows
-            if row.get("wave") == wave["waveId"] and row["status"] == "running"
-        ]
-    return Kill(at, run_id, tenant.name, by_daemon, tenant.steps, jobs, arrived)
+        for job in wave["jobs"]:
+            row, work = ground.books.job(job, tenant.name), ground.books.work(job)
+            died |= {name_of(one) for one in work if _is_in_flight(one, wave)}
+            if row.get("wave") == wave["waveId"] and row["status"] == "running":
+                jobs.append((row, work))
+    return Kill(at, run_id, tenant.name, by_daemon, tenant.steps, jobs, arrived, died)
+
+
+def _is_in_flight(one: Row, wave: Row) -> bool:
+    mine = kind(one) == "attempt" and one["wave"] == wave["waveId"]
+    return mine and one["state"] == "submitting"
 
 
 class Hunter(threading.Thread):
@@ -197,16 +202,24 @@ def kill_runs(ground: Ground, tenants: Mapping[str, Tenant], state: Path) -> int
     victims = [one for one in psutil.process_iter() if _is_run(one, state)]
     for victim in victims:
         os.kill(victim.pid, signal.SIGKILL)
-    # All runs are dead now: whichever wave runs by its row and was not seen before has just died.
-    # Seen at once: what a victim held is somebody else's as soon as its lease is over.
+    count = see_the_dead(ground, tenants, by_daemon=True) if victims else 0
+    psutil.wait_procs(victims, timeout=10)
+    return count
+
+
+def see_the_dead(ground: Ground, tenants: Mapping[str, Tenant], *, by_daemon: bool) -> int:
+    """Look at what was killed just now, when nothing is left alive that works on a wave.
+
+    Whichever wave runs by its row and was not seen before has just died. There is no time to lose:
+    what a victim held is somebody else's as soon as its lease is over.
+    """
     known = {kill.run_id for kill in ground.kills}
     waves = [one for one in ground.books.all("waves") if one["state"] == "running"]
-    fresh = [one for one in waves if one["runId"] not in known] if victims else []
+    fresh = [one for one in waves if one["runId"] not in known]
     for wave in fresh:
-        seen = see(ground, tenants[wave["customer"]], wave["runId"], by_daemon=True)
+        seen = see(ground, tenants[wave["customer"]], wave["runId"], by_daemon=by_daemon)
         with ground.lock:
             ground.kills.append(seen)
-    psutil.wait_procs(victims, timeout=10)
     return len(fresh)
 
 
@@ -232,9 +245,10 @@ def _is_run(process: psutil.Process, state: Path) -> bool:
 
 def at_work(ground: Ground) -> int:
     """Return how many waves have sent something and beat."""
+    known = {kill.run_id for kill in ground.kills}
     count = 0
     for wave in ground.books.all("waves"):
-        if wave["state"] == "running" and _beats(wave):
+        if wave["state"] == "running" and _beats(wave) and wave["runId"] not in known:
             work = [one for job in wave["jobs"][:2] for one in ground.books.work(job)]
             count += any(kind(one) == "attempt" for one in work)
     return count
