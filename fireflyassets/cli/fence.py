@@ -17,7 +17,6 @@ from typing import Final
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.errors import UnknownCampaign
 from fireflyassets.core.job import JobRow
-from fireflyassets.core.money import RateCard
 from fireflyassets.fence.accounts import Account, Part, accounts
 from fireflyassets.fence.call import Rates
 from fireflyassets.fence.resolving import Resolver
@@ -27,7 +26,7 @@ from fireflyassets.ports.entries import Attempt, Decision, History, Verdict
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.stages.bench import rates_of
-from fireflyassets.stages.pinning import pinned, pinned_card
+from fireflyassets.stages.pinning import card_of, pinned
 from fireflyassets.wave.endings import KEEP
 
 _LISTED: Final = ("job", "step", "send", "since", "operations", "held", "settles", "why")
@@ -167,7 +166,7 @@ class FenceDesk:
                 yield row, self.ledger.history(row.job_id)
 
     def _rates(self, row: JobRow, attempt: Attempt) -> Rates:
-        card = _pinned_card_once(self.objects, row.rate_card)
+        card = card_of(self.objects, self.catalogue, row)
         name = attempt.step.partition(".")[0]
         steps = self._pinned(row).config.recipe.steps
         step = next(one for one in steps if one.name == name)
@@ -183,11 +182,6 @@ class FenceDesk:
 @cache
 def _pinned_once(objects: ObjectStore, customer: str, campaign: str, version: str) -> Campaign:
     return pinned(objects, customer, campaign, version)
-
-
-@cache
-def _pinned_card_once(objects: ObjectStore, version: str) -> RateCard:
-    return pinned_card(objects, version)
 
 
 def _sums(account: Account) -> dict[str, str]:

@@ -80,7 +80,8 @@ class JobRow:
     credential: str
     campaign_version: str
     rate_card: str
-    """Version of the card that the estimate was made by, and that each call is priced by."""
+    """Version of the card that the estimate was made by, and that each call is priced by. Empty in
+    rows of before it was pinned."""
     epoch: int = 0
     generation: int = 1
     wave: str | None = None

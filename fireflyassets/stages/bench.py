@@ -59,19 +59,25 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class JobInHand:
-    """One job of a wave, with all that was ever sent and made for it."""
+class StoredJob:
+    """One job, with all that was ever sent and made for it."""
 
     row: JobRow
-    claim: Claim
     request: JobRequest
     history: History
-    card: RateCard
-    """That of the estimate, whatever is valid by now."""
 
     def made(self, step: str) -> StepResult | None:
         """Return the stored result of a step, if it was finished before."""
         return self.history.steps.get((step, self.row.generation))
+
+
+@dataclass(frozen=True, slots=True)
+class JobInHand(StoredJob):
+    """One job of a wave."""
+
+    claim: Claim
+    card: RateCard
+    """That of the estimate, whatever is valid by now."""
 
 
 def rates_of(card: RateCard, step: Step) -> Rates:

@@ -7,7 +7,8 @@ reload in mid-wave changes nothing that is already priced. Spends: nothing.
 from fireflyassets.core import campaign as campaigns
 from fireflyassets.core import errors, ids
 from fireflyassets.core.campaign import Campaign
-from fireflyassets.core.money import RateCard
+from fireflyassets.core.job import JobRow
+from fireflyassets.core.money import RateCard, card_for
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets.ports.objects import ObjectStore
 
@@ -34,15 +35,17 @@ def pin_card(objects: ObjectStore, card: RateCard) -> None:
         objects.put(key, card.model_dump_json().encode(), media_type="application/json")
 
 
-def pinned_card(objects: ObjectStore, version: str) -> RateCard:
-    """Return the rate card that a job's estimate was made by.
+def card_of(objects: ObjectStore, catalogue: Catalogue, row: JobRow) -> RateCard:
+    """Return the rate card that a job's estimate was made by; an older row goes by its day.
 
     Raises:
         UnusableConfiguration: That version was never pinned.
     """
-    content = objects.get(ids.rate_card_key(version))
+    if not row.rate_card:
+        return card_for(catalogue.rate_cards(), row.created_at.date())
+    content = objects.get(ids.rate_card_key(row.rate_card))
     if content is None:
-        raise errors.UnusableConfiguration(f"The rate card {version!r} was never pinned.")
+        raise errors.UnusableConfiguration(f"The rate card {row.rate_card!r} was never pinned.")
     return RateCard.model_validate_json(content)
 
 

@@ -7,6 +7,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from fireflyassets.core import errors, ids
@@ -29,6 +30,7 @@ from fireflyassets.ports.pictures import PictureReader
 from fireflyassets.ports.workshop import PaidServices, Workshop
 from fireflyassets.settings import Settings
 from fireflyassets.stages.bench import Tools
+from fireflyassets.stages.pinning import card_of
 from fireflyassets.wave.engine import FirstTickets, WaveEngine, WaveRules
 from fireflyassets.wave.reports import Report
 from fireflyassets.wave.share import Share
@@ -159,7 +161,8 @@ def assemble(
         jobs_per_second=_window_rate(shop, campaign, organisation) / 60,
     )
     share = _share(shop, wave, organisation, pacers)
-    return WaveEngine(wave, run_id, tools, lease, rules, report, first_tickets, share)
+    priced = partial(card_of, shop.objects, shop.catalogue)
+    return WaveEngine(wave, run_id, tools, lease, rules, report, first_tickets, share, priced)
 
 
 def check_credential(wave: Wave, credential: Credential) -> None:

@@ -18,7 +18,6 @@ from fireflyassets.core.recipe import OnFailure
 from fireflyassets.fence.call import Lease
 from fireflyassets.ports.entries import Claim, Ending, Release, Wave
 from fireflyassets.stages.bench import UNTOUCHED, JobInHand, Tools, cost_so_far
-from fireflyassets.stages.pinning import pinned_card
 from fireflyassets.wave import endings
 from fireflyassets.wave.job import JobRun, all_ended
 from fireflyassets.wave.reports import Ended, Report, Skipped, Turn
@@ -67,6 +66,8 @@ class WaveEngine:
     report: Callable[[Report], None]
     first_tickets: FirstTickets
     share: Share
+    card_of: Callable[[JobRow], RateCard]
+    """The rate card that a job is priced by."""
     active: int = 0
     """Jobs in flight now."""
     _freed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -202,13 +203,13 @@ class WaveEngine:
         fresh = row.epoch == 1
         history = UNTOUCHED if fresh else await tools.offload(tools.ledger.history, row.job_id)
         request = await read_request(tools, row)
-        return JobInHand(row, claim, request, history, await self._card(row.rate_card))
+        return JobInHand(row, request, history, claim, await self._card(row))
 
-    async def _card(self, version: str) -> RateCard:
-        tools = self.tools
-        if version not in self._cards:
-            self._cards[version] = await tools.offload(pinned_card, tools.objects, version)
-        return self._cards[version]
+    async def _card(self, row: JobRow) -> RateCard:
+        priced_by = row.rate_card or row.created_at.date().isoformat()
+        if priced_by not in self._cards:
+            self._cards[priced_by] = await self.tools.offload(self.card_of, row)
+        return self._cards[priced_by]
 
     async def _close(self, row: JobRow, claim: Claim, move: Ending | Release) -> Ended:
         tools, job_id = self.tools, row.job_id

@@ -5,6 +5,7 @@ Does not: the end of the turn in the ledger (``endings.py``).
 """
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -17,12 +18,13 @@ from fireflyassets.core.job import JobRow, StepResult
 from fireflyassets.core.money import Cost
 from fireflyassets.core.recipe import ComposeStep, GenerateStep, OnFailure, Step
 from fireflyassets.core.stage import Stage
-from fireflyassets.stages.bench import JobInHand, Tools, cost_so_far
+from fireflyassets.stages.bench import JobInHand, StoredJob, Tools, cost_so_far
 from fireflyassets.stages.compose import compose, step_name
 from fireflyassets.stages.deliver import Delivered, deliver, publishable
 from fireflyassets.stages.generate import generate
 from fireflyassets.wave.reports import Check, Checked, Handed, Made, Report, Subject
 
+_log: Final = logging.getLogger("fireflyassets.wave")
 T = TypeVar("T")
 
 _GRAVITY: Final = (
@@ -101,7 +103,10 @@ class JobRun:
             )
         )
         cost = await cost_so_far(self.tools, self.job.row.job_id)
-        self.report(cost_check(self.job.row, cost, self.tools.campaign))
+        checked = cost_check(self.job.row, cost, self.tools.campaign)
+        self.report(checked)
+        if not checked.passed:
+            _log.warning("job %s is over its estimate: %s", self.job.row.job_id, checked.facts)
         self.report(Handed(self._subject(), deliveries, cost))
         untagged = [one.aspect for one in deliveries if not one.tagged]
         self.report(tagging(self.job.row.job_id, deliveries))
@@ -154,7 +159,7 @@ def review_check(row: JobRow) -> Checked:
     return Checked(row.job_id, Check.REVIEW, passed=publishable(review), blocks=False, facts=facts)
 
 
-def stored_renditions(job: JobInHand, step: ComposeStep | None) -> dict[str, StepResult]:
+def stored_renditions(job: StoredJob, step: ComposeStep | None) -> dict[str, StepResult]:
     """Return aspect -> stored result of a job that is done."""
     if step is None:
         return dict(zip(job.request.aspects, job.history.steps.values(), strict=False))

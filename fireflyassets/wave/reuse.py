@@ -9,12 +9,10 @@ from fireflyassets.core.errors import UnreadableManifest
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.stage import Stage
 from fireflyassets.core.tags import rendition_tags
-from fireflyassets.ports.entries import Claim
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
-from fireflyassets.stages.bench import JobInHand
+from fireflyassets.stages.bench import StoredJob
 from fireflyassets.stages.deliver import Delivered
-from fireflyassets.stages.pinning import pinned_card
 from fireflyassets.wave.job import cost_check, review_check, stored_renditions, tagging
 from fireflyassets.wave.reports import Ended, Handed, Made, Report, Subject, Turn
 
@@ -57,11 +55,8 @@ def reuse(ledger: JobLedger, objects: ObjectStore, campaign: Campaign, row: JobR
     ]
 
 
-def _stored(ledger: JobLedger, objects: ObjectStore, row: JobRow) -> JobInHand:
+def _stored(ledger: JobLedger, objects: ObjectStore, row: JobRow) -> StoredJob:
     content = objects.get(row.input_manifest)
     if content is None:
         raise UnreadableManifest(row.job_id)
-    history = ledger.history(row.job_id)
-    claim = Claim(row.job_id, row.customer_id, row.wave or "", row.epoch)
-    card = pinned_card(objects, row.rate_card)
-    return JobInHand(row, claim, manifest.load(content), history, card)
+    return StoredJob(row, manifest.load(content), ledger.history(row.job_id))

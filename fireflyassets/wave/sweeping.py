@@ -21,7 +21,7 @@ from fireflyassets.core.status import ENDED, Status
 from fireflyassets.ports.entries import Attempt
 from fireflyassets.ports.workshop import PaidServices
 from fireflyassets.stages.bench import Receiver
-from fireflyassets.stages.pinning import pinned, pinned_card
+from fireflyassets.stages.pinning import card_of, pinned
 from fireflyassets.wave.assembly import Shop
 from fireflyassets.wave.stray import Found, Stray, can_be_asked, of_step
 
@@ -117,7 +117,7 @@ class Sweep:
         """Look after one send: the boundary around whatever is wrong with it."""
         try:
             receiver = await self.shop.offload(self._receiver, services, row)
-            card = await self.shop.offload(pinned_card, self.shop.objects, row.rate_card)
+            card = await self.shop.offload(card_of, self.shop.objects, self.shop.catalogue, row)
             step = of_step(receiver, row, attempt, card)
             if step is None:
                 return Found.STUCK

@@ -210,6 +210,20 @@ def test_further_outputs_have_rows_of_their_own() -> None:
     run(scenario)
 
 
+def test_row_without_a_pinned_card_is_priced_by_its_day() -> None:
+    """A job that an earlier version recorded goes on at the prices that were valid then."""
+
+    async def scenario() -> None:
+        here = floor()
+        (job,) = here.order(1)
+        here.ledger._rows[job] = replace(here.row(job), rate_card="")
+
+        assert turns(await here.work([job])) == ["succeeded"]
+        assert here.row(job).cost_actual == here.row(job).cost_estimate
+
+    run(scenario)
+
+
 def test_job_is_priced_by_the_card_of_its_estimate() -> None:
     """Prices that change after the brief, even under the same id, change nothing already priced."""
 

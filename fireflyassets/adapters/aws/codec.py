@@ -162,7 +162,7 @@ def job_row(item: Item) -> JobRow:
         idempotency_key=read.text("idempotencyKey"),
         credential=read.text("credential"),
         campaign_version=read.text("campaignVersion"),
-        rate_card=read.text("rateCard"),
+        rate_card=read.maybe_text("rateCard") or "",
         epoch=read.integer("epoch"),
         generation=read.integer("generation"),
         wave=read.maybe_text("wave"),
