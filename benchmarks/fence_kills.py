@@ -47,15 +47,16 @@ class Ground:
             return len(self.kills) >= self.wanted
 
 
-def see(ground: Ground, tenant: Tenant, run_id: str, *, by_daemon: bool) -> Kill:
+def see(ground: Ground, tenant: Tenant, run_id: str, *, by_daemon: bool, after: str = "") -> Kill:
     """Return what is to be seen of a process that was killed just now.
 
-    The vendor's list is asked first: what it accepts later, it accepted after the kill.
+    The vendor's list is asked first, and only for what is behind the call *after*: what it accepts
+    later, it accepted after the kill.
     """
     at = datetime.now(UTC)  # noqa: TID251 - the bench's own clock, here and below.
     arrived = {
         str(call["id"]): bool(call["accepted"])
-        for call in calls(ground.twin)
+        for call in calls(ground.twin, after=after)
         if call["organisation"] in {None, tenant.organisation}
     }
     jobs: list[tuple[Row, list[Row]]] = []
@@ -86,6 +87,8 @@ class Hunter(threading.Thread):
         self.lease_only = lease_only
         self.dice = random.Random(seed)  # noqa: S311 - times of death are no secret.
         self.failure: BaseException | None = None
+        self.last = ""
+        """The last call that had arrived when the last worker died."""
 
     def run(self) -> None:
         """Kill until enough are dead."""
@@ -110,7 +113,8 @@ class Hunter(threading.Thread):
             life = self.dice.uniform(0.1, 1.0)
         time.sleep(life)  # noqa: TID251
         nest.kill()
-        seen = see(self.ground, self.tenant, run_id, by_daemon=False)
+        seen = see(self.ground, self.tenant, run_id, by_daemon=False, after=self.last)
+        self.last = max(seen.arrived, default=self.last)
         with self.ground.lock:
             self.ground.kills.append(seen)
 
@@ -119,8 +123,8 @@ class Hunter(threading.Thread):
 
         A slow machine spends a drawn life on starting; what is drawn then is a moment of work.
         """
-        known = calls(self.ground.twin)
-        last = str(known[-1]["id"]) if known else ""
+        known = calls(self.ground.twin, after=self.last)
+        last = str(known[-1]["id"]) if known else self.last
         until = time.monotonic() + BUSY_WITHIN_SECONDS
         while time.monotonic() < until:
             fresh = calls(self.ground.twin, after=last)

@@ -12,7 +12,8 @@ from fence_books import Kill, Row, Send, kind, name_of, when
 
 CLOCKS = timedelta(milliseconds=150)
 """A row's time is taken before its write, a call's when it arrives."""
-DELAY = timedelta(seconds=0.9)
+DELAY = timedelta(seconds=1.4)
+"""The longest that the vendor is told to wait, before it accepts or before it answers."""
 LATE = timedelta(seconds=1)
 """A busy vendor lists a call so long after it was sent, and answers so long after it meant to."""
 SUBMIT = timedelta(seconds=3)
