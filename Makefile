@@ -8,7 +8,7 @@ STAMP := .venv/.synced
 DEBIAN_PACKAGES := redis-server
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test test-full check openapi-check format bench-demo bench-fence bench-limiter bench-polling debian-packages
+.PHONY: help demo up test test-full check openapi-check format bench-demo bench-fence bench-intake bench-limiter bench-polling debian-packages
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' \
@@ -57,6 +57,9 @@ bench-fence: $(STAMP) ## Kill workers 200 times, compare the vendor's list with 
 	@$(BIN)/python benchmarks/fence.py
 	@$(BIN)/python benchmarks/fence.py --mutant lease
 	@$(BIN)/python benchmarks/fence.py --mutant resubmit
+
+bench-intake: $(STAMP) ## Measure the API's briefs, single jobs and racing claims; write out/bench/intake.json.
+	@$(BIN)/python benchmarks/intake.py
 
 bench-polling: $(STAMP) ## Measure polls, lag and memory with 1,000 jobs in flight; write out/bench/polling.json.
 	@$(BIN)/python benchmarks/polling.py

@@ -101,6 +101,7 @@ class Worker:
             limits=made.catalogue.limits_for,
             chance=composition.chance,
             new_wave_id=partial(composition.new_wave_id, made.clock),
+            lanes=composition.lanes(),
         )
         campaign: Campaign = made.catalogue.campaign(customer, CAMPAIGN)
         self.lane = Lane(campaign.config.credential, customer)

@@ -24,6 +24,7 @@ from pathlib import Path
 import httpx
 import psutil
 
+from fireflyassets.adapters import threads
 from fireflyassets.adapters.adobe.factory import AdobeClients, adobe_clients
 from fireflyassets.adapters.clock import SystemClock
 from fireflyassets.adapters.memory.ledger import MemoryLedger
@@ -41,7 +42,6 @@ from fireflyassets.ports.entries import Attempt, AttemptState, Claim, History
 from fireflyassets.ports.images import GenerateRequest
 from fireflyassets.ports.paid import Accepted, Submission
 from fireflyassets.settings import Settings
-from fireflyassets.wave.assembly import in_thread
 
 FIGURES = Path(__file__).parents[1] / "out" / "bench" / "polling.json"
 MEDIAN = 15.0
@@ -185,7 +185,7 @@ async def measure(url: str) -> dict[str, float]:
     credential = Credential("main", "ORG", "env:BENCH", ("openid",), frozenset({"acme"}))
     secrets = EnvironmentSecrets({"BENCH": secret})
     clients = adobe_clients(settings, credential, secrets, MemoryTokens(clock), clock)
-    bench = Bench(clients, clock, Collector(MemoryLedger(), clock, in_thread))
+    bench = Bench(clients, clock, Collector(MemoryLedger(), clock, threads.lanes().ledger))
     narrow, wide = Part(MEDIAN, 0.25), Part(MEDIAN, 0.5)
     crowd = Part(60.0, 0.25)
     for part in (narrow, wide):

@@ -10,7 +10,7 @@ import secrets
 from dataclasses import dataclass
 from functools import lru_cache
 
-from fireflyassets.adapters import limiters
+from fireflyassets.adapters import limiters, threads
 from fireflyassets.adapters.adobe.workshop import AdobeWorkshop
 from fireflyassets.adapters.aws import clients
 from fireflyassets.adapters.aws.ledger import DynamoLedger
@@ -26,7 +26,7 @@ from fireflyassets.adapters.secrets import EnvironmentSecrets, SecretsByScheme
 from fireflyassets.adapters.stored_uploads import StoredUploads
 from fireflyassets.core import ids
 from fireflyassets.limiter.port import Limiter
-from fireflyassets.ports.clock import Clock
+from fireflyassets.ports.clock import Clock, Lanes
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.ports.pictures import PictureReader
@@ -80,6 +80,12 @@ def build(settings: Settings) -> Factory:
 def factory() -> Factory:
     """Return the process's ports; made once, from the environment."""
     return build(Settings())
+
+
+@lru_cache(maxsize=1)
+def lanes() -> Lanes:
+    """Return the process's threads."""
+    return threads.lanes()
 
 
 def chance() -> float:

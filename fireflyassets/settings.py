@@ -8,9 +8,12 @@ Does not: secrets' values.
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+Algorithm = Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512"]
 
 
 class ClockCheck(StrEnum):
@@ -55,8 +58,22 @@ class Settings(BaseSettings):
 
     api_url: str = "http://127.0.0.1:8000"
     """Public base of our own API: what links in metadata and answers start with."""
-    api_tokens: dict[str, str] = Field(default_factory=dict, repr=False)
-    """Bearer token -> tenant (JSON). Until the identity provider is wired, the only door."""
+    oidc_issuer: str = ""
+    """Who issues the bearer tokens of the API: the very text of their claim ``iss``. Empty: nobody
+    is let in."""
+    oidc_keys_url: str | None = None
+    """Where the issuer's key set is (``https:`` or ``file:``), unless its discovery document, under
+    the issuer's own address, says so."""
+    oidc_audience: str = "fireflyassets"
+    """What a token must be for."""
+    oidc_audience_claim: Literal["aud", "client_id"] = "aud"
+    """Where it says so: access tokens of Cognito have no ``aud``."""
+    oidc_tenant_claim: str = "tenant"
+    """The claim that names the tenant."""
+    oidc_scope_prefix: str = ""
+    """What the issuer puts before our scopes, such as ``fireflyassets/``."""
+    oidc_algorithms: tuple[Algorithm, ...] = Field(default=("RS256", "ES256"), min_length=1)
+    """Signatures that count: never ones whose key both sides know."""
 
     limiter_redis_url: SecretStr | None = None
     """Redis for the shared limiter, which then needs ``fireflyassets[redis]``; without it the
@@ -81,5 +98,9 @@ class Settings(BaseSettings):
     """Jobs in a campaign up to which each partition gets its own check rows."""
     runs_per_tenant: int = Field(default=2, ge=1)
     """Non-terminal waves of one tenant and credential: one at work and one warm."""
+    queue_senders: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Who may send jobs by the queue for whom (JSON): the unique id of an IAM user or role
+    (``AIDA…``, ``AROA…``) -> customers. Empty: IAM alone decides who writes, and whoever does may
+    name any customer."""
     queue_slice: int = Field(default=200, ge=1)
     """Most messages that one tick of the queue sensor drains."""

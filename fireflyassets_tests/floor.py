@@ -32,7 +32,7 @@ from fireflyassets.limiter import virtual_time
 from fireflyassets.limiter.memory import MemoryLimiter
 from fireflyassets.limiter.port import Limits
 from fireflyassets.ports.catalogue import Catalogue, Credential
-from fireflyassets.ports.clock import Clock
+from fireflyassets.ports.clock import Clock, Lanes, Offload
 from fireflyassets.ports.custom_models import CustomModel, CustomModels, NotReady, Ready
 from fireflyassets.ports.documents import (
     ActionsRequest,
@@ -112,6 +112,9 @@ async def inline(call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> 
     return call(*args, **kwargs)
 
 
+INLINE: Offload = inline
+
+
 @cache
 def jpeg(width: int, height: int) -> bytes:
     """Return a small real JPEG."""
@@ -143,6 +146,8 @@ class Vendor:
     seconds: float = 1.0
     script: deque[Behaviour] = field(default_factory=deque)
     billed: list[str] = field(default_factory=list)
+    missing: deque[NotAccepted] = field(default_factory=deque)
+    """Why there is no token, for as many asks; then there is one."""
     sent: int = 0
     polls: int = 0
     jobs: dict[str, tuple[datetime, Take]] = field(default_factory=dict)
@@ -208,6 +213,9 @@ class FakeImages(ImageGenerator):
     async def cancel(self, cancel_url: str) -> CancelAnswer | PollFailed:
         return CancelAnswer.REQUESTED
 
+    async def ready(self) -> NotAccepted | None:
+        return self.vendor.missing.popleft() if self.vendor.missing else None
+
     async def poll(self, status_url: str) -> Poll:
         return self.vendor.ask(status_url)
 
@@ -246,6 +254,9 @@ class FakeDocuments(DocumentComposer):
     async def edit(self, request: EditRequest) -> Submission:
         return self.vendor.submit(lambda: None)
 
+    async def ready(self) -> NotAccepted | None:
+        return self.vendor.missing.popleft() if self.vendor.missing else None
+
     async def poll(self, status_url: str) -> Poll:
         return self.vendor.ask(status_url)
 
@@ -266,6 +277,9 @@ class FakeCutter(PictureCutter):
 
     async def cut_out(self, request: CutOutRequest) -> Submission:
         return self.vendor.submit(lambda: None)
+
+    async def ready(self) -> NotAccepted | None:
+        return self.vendor.missing.popleft() if self.vendor.missing else None
 
     async def poll(self, status_url: str) -> Poll:
         return self.vendor.ask(status_url)
@@ -437,7 +451,7 @@ def floor(
         limits=limits,
         chance=lambda: 0.5,
         new_wave_id=lambda: ids.wave_id(clock.now(), f"{next(numbers):06x}"),
-        offload=inline,
+        lanes=Lanes(leases=INLINE, ledger=INLINE, transfers=INLINE),
     )
     intake = Intake(ledger, objects, MemoryQueue(clock), known, clock)
     return Floor(clock, ledger, objects, images, documents, intake, shop)

@@ -1,8 +1,15 @@
 """The ASGI app. Here: its parts put together. Not here: adapters (``main.py``), routes."""
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 
-from fireflyassets.api import intake_routes, problems, result_routes
+from fireflyassets.api import (
+    answers,
+    description,
+    intake_routes,
+    problems,
+    result_routes,
+    steering_routes,
+)
 from fireflyassets.api.desk import Desk, Ports
 from fireflyassets.settings import Settings
 
@@ -15,9 +22,12 @@ def create_app(ports: Ports, settings: Settings) -> FastAPI:
         # The interactive pages load scripts from elsewhere.
         docs_url=None,
         redoc_url=None,
+        servers=[{"url": settings.api_url.rstrip("/")}],
+        generate_unique_id_function=description.operation_id,
     )
     app.state.desk = Desk(ports, settings)
-    app.include_router(intake_routes.router)
-    app.include_router(result_routes.router)
+    for router in (intake_routes.router, result_routes.router, steering_routes.router):
+        app.include_router(router, dependencies=[Depends(answers.known_version)])
     problems.install(app)
+    description.install(app)
     return app

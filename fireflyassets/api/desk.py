@@ -1,33 +1,46 @@
 """The desk: what every route works with, and who stands in front of it.
 
-Belongs here: the bundle of ports, bearer tokens to tenants. Does not: routes.
+Belongs here: the bundle of ports, who may pass. Does not: routes, what a token says
+(``tokens.py``).
 """
 
-import hashlib
-import hmac
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cached_property
 from http import HTTPStatus
 from ipaddress import ip_address
 from typing import Annotated, Final, cast
 from urllib.parse import urlsplit
 
-from fastapi import Depends, Request
-from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from fastapi import Depends, Request, Security
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer, SecurityScopes
 
-from fireflyassets.api.problems import ProblemRaised
+from fireflyassets.api.problems import ProblemRaised, not_found
 from fireflyassets.api.thumbnails import Thumbnails
+from fireflyassets.api.tokens import Bearers, Caller, Refused, Scope
+from fireflyassets.core import ids
+from fireflyassets.core.campaign import Retention
+from fireflyassets.core.errors import UnknownCampaign
+from fireflyassets.core.job import JobRow
 from fireflyassets.core.request import Problem
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets.ports.clock import Clock
+from fireflyassets.ports.keys import SigningKeys
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.ports.pictures import PictureReader
 from fireflyassets.ports.queue import JobQueue
 from fireflyassets.settings import Settings
 from fireflyassets.stages.intake import Intake
+from fireflyassets.stages.pinning import pinned
+from fireflyassets.stages.steering import Steering
+from fireflyassets.wave.endings import KEEP
 
-_BEARER: Final = HTTPBearer(auto_error=False, description="One token for each tenant.")
+_BEARER: Final = HTTPBearer(
+    auto_error=False,
+    bearerFormat="JWT",
+    description="A token of the issuer that the operator names; it holds the tenant and scopes.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +53,7 @@ class Ports:
     catalogue: Catalogue
     clock: Clock
     pictures: PictureReader
+    keys: SigningKeys
 
 
 class Desk:
@@ -47,28 +61,28 @@ class Desk:
 
     def __init__(self, ports: Ports, settings: Settings) -> None:
         self.ports = ports
+        self._kept: dict[tuple[str, str, str], timedelta] = {}
         self.api_url = settings.api_url.rstrip("/")
         self.intake = Intake(ports.ledger, ports.objects, ports.queue, ports.catalogue, ports.clock)
         self.thumbnails = Thumbnails(ports.ledger, ports.objects, ports.pictures)
-        self._tenants = {_digest(token): who for token, who in settings.api_tokens.items()}
+        self.steering = Steering(ports.ledger, ports.clock, self._keep)
+        self.bearers = Bearers(ports.keys, ports.clock, settings)
 
-    def tenant_of(self, token: str) -> str | None:
-        """Return whose *token* it is, in a time that tells nothing about the known ones."""
-        given = _digest(token)
-        found = None
-        for known, tenant in self._tenants.items():
-            if hmac.compare_digest(known, given):
-                found = tenant
-        return found
+    def _keep(self, row: JobRow) -> timedelta:
+        """Return how long a row stays once it has ended: longest where nothing says it."""
+        key = (row.customer_id, row.campaign_id, row.campaign_version)
+        if key not in self._kept:
+            try:
+                said = pinned(self.ports.objects, *key).config.retention
+            except UnknownCampaign:
+                said = Retention.AUDIT
+            self._kept[key] = KEEP[said]
+        return self._kept[key]
 
     @cached_property
     def is_local(self) -> bool:
         """Say whether our public address is this machine itself."""
         return _is_loopback(urlsplit(self.api_url).hostname)
-
-
-def _digest(token: str) -> bytes:
-    return hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
 
 
 def _is_loopback(host: str | None) -> bool:
@@ -88,30 +102,48 @@ def desk(request: Request) -> Desk:
 AtDesk = Annotated[Desk, Depends(desk)]
 
 
-def tenant(
-    at: AtDesk, given: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)]
-) -> str:
-    """Return the tenant of the request's bearer token, or refuse it with 401."""
-    who = at.tenant_of(given.credentials) if given else None
-    if who is None:
+_Given = Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)]
+
+
+def caller(at: AtDesk, given: _Given, needed: SecurityScopes) -> Caller:
+    """Return who asks, or refuse: 401 without a good token, 403 without the scopes *needed*."""
+    if given is None:
+        raise _unknown(Refused("bearer", "No token was sent.", "Send Authorization: Bearer …"))
+    who = at.bearers.read(given.credentials)
+    if isinstance(who, Refused):
+        raise _unknown(who)
+    missing = [scope for scope in needed.scopes if scope not in who.scopes]
+    if missing:
+        sentence = f"The token lacks the scope {' and '.join(missing)}."
         raise ProblemRaised(
-            HTTPStatus.UNAUTHORIZED,
-            "A valid bearer token is needed.",
-            Problem("Authorization", "bearer", "No known token.", "Send Authorization: Bearer …"),
-            headers={"WWW-Authenticate": "Bearer"},
+            HTTPStatus.FORBIDDEN,
+            sentence,
+            Problem("Authorization", "scope", sentence, "Ask the issuer for one that has it."),
+            headers={
+                "WWW-Authenticate": f'Bearer error="insufficient_scope", scope="{missing[0]}"'
+            },
         )
     return who
 
 
-Tenant = Annotated[str, Depends(tenant)]
+def _unknown(why: Refused) -> ProblemRaised:
+    return ProblemRaised(
+        HTTPStatus.UNAUTHORIZED,
+        "A valid bearer token is needed.",
+        Problem("Authorization", why.rule, why.message, why.fix),
+        headers={
+            "WWW-Authenticate": f'Bearer error="invalid_token", error_description="{why.rule}"'
+        },
+    )
 
 
-def onlooker(
-    request: Request,
-    at: AtDesk,
-    given: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)],
-) -> str | None:
-    """Return the tenant who may see pictures, or None for the staff of a local stack: all.
+Reader = Annotated[Caller, Security(caller, scopes=[Scope.READ.value])]
+Writer = Annotated[Caller, Security(caller, scopes=[Scope.WRITE.value])]
+Operator = Annotated[Caller, Security(caller, scopes=[Scope.OPS.value])]
+
+
+def onlooker(request: Request, at: AtDesk, given: _Given) -> Caller | None:
+    """Return who may see pictures, or None for the staff of a local stack, who see all.
 
     Pages of Dagster show our pictures without a token. That is allowed only where both our public
     address and the one who asks are this machine.
@@ -122,7 +154,24 @@ def onlooker(
         and _is_loopback(request.client.host if request.client else None)
     ):
         return None
-    return tenant(at, given)
+    return caller(at, given, SecurityScopes([Scope.READ.value]))
 
 
-Onlooker = Annotated[str | None, Depends(onlooker)]
+Onlooker = Annotated[Caller | None, Depends(onlooker)]
+
+
+def job_row(at: Desk, tenant: str, job_id: str) -> JobRow:
+    """Return the tenant's own row; another tenant's is as absent as none."""
+    found = at.ports.ledger.jobs(tenant, [job_id]) if ids.KEY.fullmatch(job_id) else {}
+    if job_id not in found:
+        raise not_found("There is no such job.", "job_id")
+    return found[job_id]
+
+
+def require_campaign(at: Desk, tenant: str, campaign: str) -> None:
+    """Return where there is such a campaign: one that is loaded, or that has jobs from before."""
+    if not ids.SLUG.fullmatch(campaign):
+        raise not_found("There is no such campaign.", "campaign")
+    if not at.ports.ledger.campaign_page(tenant, campaign, after=None, most=1):
+        # Raises where there is none; a campaign may also just be new.
+        at.ports.catalogue.campaign(tenant, campaign)

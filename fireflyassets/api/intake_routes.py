@@ -7,9 +7,10 @@ from typing import Annotated, Final, Literal
 from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import JSONResponse
 
-from fireflyassets.api import shapes
+from fireflyassets.api import description, shapes
 from fireflyassets.api.bodies import CSV, JSON, JSON_LINES, BriefBody, JobBody, media_type
-from fireflyassets.api.desk import AtDesk, Tenant
+from fireflyassets.api.description import refusals
+from fireflyassets.api.desk import AtDesk, Writer
 from fireflyassets.api.problems import ProblemRaised
 from fireflyassets.core import ids
 from fireflyassets.core.brief import Row, json_object, read_csv, read_json_lines
@@ -19,33 +20,42 @@ from fireflyassets.stages.intake import Answer, Invalid, Withheld
 
 router: Final = APIRouter()
 
-_TEXT: Final[dict[str, object]] = {"schema": {"type": "string"}}
-_JOB_SCHEMA: Final[dict[str, object]] = {
-    "type": "object",
-    "required": ["campaign", "prompt", "locale", "headline", "aspects"],
-    "properties": {
-        **{
-            name: {"type": "string"} for name in ("campaign", "key", "prompt", "locale", "headline")
-        },
-        "aspects": {"type": "array", "items": {"type": "string"}},
-    },
-}
+_SEND_A_KEY: Final = (
+    "Send key, or the header Idempotency-Key: 1-64 of A-Z a-z 0-9 _ -; best a UUID."
+)
+
+_REFUSALS: Final = refusals(
+    HTTPStatus.NOT_FOUND,
+    HTTPStatus.CONFLICT,
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+    HTTPStatus.UNPROCESSABLE_ENTITY,
+)
 
 
 @router.post(
     "/v1/jobs",
     status_code=HTTPStatus.ACCEPTED,
-    openapi_extra={"requestBody": {"content": {JSON: {"schema": _JOB_SCHEMA}}}},
+    response_model=shapes.Job,
+    responses={
+        HTTPStatus.ACCEPTED: {
+            "headers": description.headers(Location="Where it tells how it stands.")
+        },
+        **_REFUSALS,
+    },
+    openapi_extra={
+        "requestBody": {"required": True, "content": {JSON: {"schema": description.JOB}}}
+    },
 )
 def accept_job(
     at: AtDesk,
-    who: Tenant,
+    who: Writer,
     body: JobBody,
     idempotency_key: Annotated[str | None, Header()] = None,
 ) -> Response:
     """Accept one job. The same request under the same key is the same job, however often sent."""
     campaign, raw = _job(body, idempotency_key)
-    (answer,) = at.intake.accept([Row(None, raw)], customer=who, campaign=campaign)
+    (answer,) = at.intake.accept([Row(None, raw)], customer=who.tenant, campaign=campaign)
     if isinstance(answer, Invalid):
         raise ProblemRaised(
             HTTPStatus.UNPROCESSABLE_ENTITY, "The job was not accepted.", *answer.problems
@@ -59,12 +69,19 @@ def accept_job(
 @router.post(
     "/v1/jobs:batch",
     status_code=HTTPStatus.ACCEPTED,
-    openapi_extra={"requestBody": {"content": {CSV: _TEXT, JSON_LINES: _TEXT}}},
+    response_model=shapes.Batch,
+    responses=_REFUSALS,
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {CSV: description.CSV, JSON_LINES: description.JSON_LINES},
+        }
+    },
 )
 def accept_brief(
     request: Request,
     at: AtDesk,
-    who: Tenant,
+    who: Writer,
     body: BriefBody,
     campaign: Annotated[str, Query(pattern=f"^{ids.SLUG.pattern}$")],
     partial: Annotated[Literal["true", "false"], Query()] = "false",
@@ -78,7 +95,7 @@ def accept_brief(
             HTTPStatus.UNPROCESSABLE_ENTITY, "The file can't be read; nothing was accepted.", *told
         )
     answers = at.intake.accept(
-        brief.rows, customer=who, campaign=campaign, partial=partial == "true"
+        brief.rows, customer=who.tenant, campaign=campaign, partial=partial == "true"
     )
     problems = shapes.problems_of(brief.rows, answers)
     bad = sum(isinstance(answer, Invalid | Conflict) for answer in answers)
@@ -100,6 +117,9 @@ def _job(body: bytes, header: str | None) -> tuple[str, RawRequest]:
     fields = json_object(body)
     if isinstance(fields, Problem):
         raise ProblemRaised(HTTPStatus.BAD_REQUEST, "The body is no JSON object.", fields)
+    if not fields.get("key", header):
+        missing = Problem("key", "missing", "The idempotency key is missing.", _SEND_A_KEY)
+        raise ProblemRaised(HTTPStatus.BAD_REQUEST, "The job was not accepted.", missing)
     campaign = fields.get("campaign")
     rest = {name: value for name, value in fields.items() if name != "campaign"}
     if header is not None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import uvicorn
 
 from fireflyassets import composition
+from fireflyassets.adapters.key_sets import FetchedKeys
 from fireflyassets.api.app import create_app
 from fireflyassets.api.desk import Ports
 from fireflyassets.settings import Settings
@@ -34,5 +35,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         catalogue=factory.catalogue,
         clock=factory.clock,
         pictures=factory.pictures,
+        keys=FetchedKeys(factory.clock, issuer=settings.oidc_issuer, url=settings.oidc_keys_url),
     )
     uvicorn.run(create_app(ports, settings), host=chosen.host, port=chosen.port)

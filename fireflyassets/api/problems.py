@@ -8,19 +8,47 @@ row where it came from a file.
 import logging
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
-from typing import Final
+from typing import Annotated, Final, NotRequired
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
+from pydantic import Field
 from starlette.exceptions import HTTPException
+from typing_extensions import TypedDict
 
-from fireflyassets.core.errors import FactoryError, Refused, ServiceDown, UnknownCampaign
+from fireflyassets.core.errors import (
+    FactoryError,
+    Refused,
+    ServiceDown,
+    StoreUnavailable,
+    UnknownCampaign,
+)
 from fireflyassets.core.request import Problem
 
 MEDIA_TYPE: Final = "application/problem+json"
 
 _log = logging.getLogger(__name__)
+
+
+class ProblemPart(TypedDict):
+    """One fault: where it is, which rule it breaks, how to mend it."""
+
+    row: NotRequired[int]
+    field: Annotated[str, Field(description="Empty where it is about the whole.")]
+    rule: str
+    message: str
+    fix: str
+
+
+class ProblemBody(TypedDict):
+    """What every answer that is no success looks like (RFC 9457)."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    problems: list[ProblemPart]
 
 
 class ProblemRaised(Exception):
@@ -53,19 +81,24 @@ def response(
     headers: Mapping[str, str] | None = None,
 ) -> Response:
     """Return a problem as a response."""
-    body = {
+    content = body(status, detail, problems)
+    return JSONResponse(content, status, headers=headers, media_type=MEDIA_TYPE)
+
+
+def body(status: HTTPStatus, detail: str, problems: Sequence[Problem]) -> ProblemBody:
+    """Return a problem as JSON."""
+    return {
         "type": f"urn:fireflyassets:problem:{status.phrase.lower().replace(' ', '-')}",
         "title": status.phrase,
         "status": status.value,
         "detail": detail,
         "problems": [said(problem) for problem in problems],
     }
-    return JSONResponse(body, status, headers=headers, media_type=MEDIA_TYPE)
 
 
-def said(problem: Problem) -> dict[str, object]:
-    """Return a problem as JSON; the row only where there is one."""
-    parts: dict[str, object] = {
+def said(problem: Problem) -> ProblemPart:
+    """Return one fault as JSON; the row only where there is one."""
+    parts: ProblemPart = {
         "field": problem.field,
         "rule": problem.rule,
         "message": problem.message,
@@ -94,7 +127,7 @@ def _refused(_: Request, error: Exception) -> Response:
     if isinstance(error, UnknownCampaign):
         problem = Problem("campaign", "unknown", str(error), "Check the spelling.")
         return response(HTTPStatus.NOT_FOUND, str(error), (problem,))
-    if isinstance(error, Refused | ServiceDown):
+    if isinstance(error, Refused | ServiceDown | StoreUnavailable):
         # Our own configuration or machinery: the request may be fine, and may be sent again.
         return response(HTTPStatus.SERVICE_UNAVAILABLE, str(error), (problem,))
     return _bug(_, error)

@@ -10,33 +10,52 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 
-from fireflyassets.api import shapes
-from fireflyassets.api.desk import AtDesk, Desk, Onlooker, Tenant
+from fireflyassets.api import answers, shapes
+from fireflyassets.api.answers import IfNoneMatch, place, tell
+from fireflyassets.api.description import RETOLD, headers, refusals
+from fireflyassets.api.desk import AtDesk, Desk, Onlooker, Reader, job_row, require_campaign
 from fireflyassets.api.problems import ProblemRaised, not_found
+from fireflyassets.api.tokens import Caller, Scope
 from fireflyassets.core import ids
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.request import Problem
-from fireflyassets.core.status import Status
+from fireflyassets.core.status import HumanReview, Status
 from fireflyassets.stages import notify
 
 router: Final = APIRouter()
 
 URL_LIFE: Final = timedelta(minutes=5)
 """Long enough to begin a download on a slow line; the address of ours signs a new one any time."""
+MOST_JOBS: Final = 1000
+"""On one page: about 600 kB."""
 _NOT_STORED: Final = {"Cache-Control": "no-store"}
 
 
-@router.get("/v1/jobs/{job_id}")
-def show_job(at: AtDesk, who: Tenant, job_id: str) -> Response:
+@router.get(
+    "/v1/jobs/{job_id}",
+    response_model=shapes.Job,
+    responses={**RETOLD, **refusals(HTTPStatus.NOT_FOUND)},
+)
+def show_job(at: AtDesk, who: Reader, job_id: str, if_none_match: IfNoneMatch = None) -> Response:
     """Tell how a job stands."""
-    row = _row(at, who, job_id)
-    return JSONResponse(shapes.job(row, api_url=at.api_url), headers=_NOT_STORED)
+    row = job_row(at, who.tenant, job_id)
+    return tell(shapes.job(row, api_url=at.api_url), if_none_match)
 
 
-@router.get("/v1/jobs/{job_id}/outputs/{aspect}")
-def hand_out(at: AtDesk, who: Tenant, job_id: str, aspect: str) -> Response:
+@router.get(
+    "/v1/jobs/{job_id}/outputs/{aspect}",
+    status_code=HTTPStatus.TEMPORARY_REDIRECT,
+    response_class=RedirectResponse,
+    responses={
+        HTTPStatus.TEMPORARY_REDIRECT: {
+            "headers": headers(Location="A URL that reads the file, for some minutes."),
+        },
+        **refusals(HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT, HTTPStatus.GONE),
+    },
+)
+def hand_out(at: AtDesk, who: Reader, job_id: str, aspect: str) -> Response:
     """Redirect to a rendition, by a URL signed now."""
-    row = _row(at, who, job_id)
+    row = job_row(at, who.tenant, job_id)
     if row.status is not Status.SUCCEEDED:
         raise not_found(f"The job is {row.status.value}; it has no outputs yet.", "job_id")
     if not notify.is_published(row):
@@ -54,21 +73,50 @@ def hand_out(at: AtDesk, who: Tenant, job_id: str, aspect: str) -> Response:
     return RedirectResponse(url, HTTPStatus.TEMPORARY_REDIRECT, headers=_NOT_STORED)
 
 
-@router.get("/v1/campaigns/{campaign}")
-def sum_up(at: AtDesk, who: Tenant, campaign: str) -> Response:
-    """Tell a campaign's counts by status, and its operations: estimated, actual and possible."""
-    rows = _rows(at, who, campaign)
-    return JSONResponse(shapes.campaign(campaign, rows), headers=_NOT_STORED)
+@router.get(
+    "/v1/campaigns/{campaign}",
+    response_model=shapes.Campaign,
+    responses={**RETOLD, **refusals(HTTPStatus.NOT_FOUND)},
+)
+def sum_up(at: AtDesk, who: Reader, campaign: str, if_none_match: IfNoneMatch = None) -> Response:
+    """Tell a campaign's counts by status, and its operations: estimated, actual, possible."""
+    require_campaign(at, who.tenant, campaign)
+    return tell(campaign_sums(at, who.tenant, campaign), if_none_match)
 
 
-@router.get("/v1/campaigns/{campaign}/jobs")
+def campaign_sums(at: Desk, tenant: str, campaign: str) -> shapes.Campaign:
+    """Return a campaign's sums; its index may be a moment late."""
+    ledger = at.ports.ledger
+    rows = ledger.campaign_jobs(tenant, campaign)
+    return shapes.campaign(campaign, rows, ledger.campaign_hold(tenant, campaign))
+
+
+@router.get(
+    "/v1/campaigns/{campaign}/jobs",
+    response_model=shapes.CampaignJobs,
+    responses={**RETOLD, **refusals(HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY)},
+)
 def list_jobs(
-    at: AtDesk, who: Tenant, campaign: str, status: Annotated[Status | None, Query()] = None
+    at: AtDesk,
+    who: Reader,
+    campaign: str,
+    status: Annotated[Status | None, Query()] = None,
+    limit: Annotated[int, Query(ge=1, le=MOST_JOBS)] = 200,
+    cursor: Annotated[str | None, Query(description="next of the page before.")] = None,
+    if_none_match: IfNoneMatch = None,
 ) -> Response:
-    """List all of a campaign's jobs, the oldest first; a campaign holds at most some thousands."""
-    rows = [row for row in _rows(at, who, campaign) if status in {None, row.status}]
-    jobs = [shapes.job(row, api_url=at.api_url) for row in rows]
-    return JSONResponse({"campaignId": campaign, "jobs": jobs}, headers=_NOT_STORED)
+    """List a campaign's jobs in the order they came in, page by page."""
+    after = place(cursor) if cursor is not None else None
+    require_campaign(at, who.tenant, campaign)
+    rows = at.ports.ledger.campaign_page(
+        who.tenant, campaign, after=after, status=status, most=limit
+    )
+    told: shapes.CampaignJobs = {
+        "campaignId": campaign,
+        "jobs": [shapes.job(row, api_url=at.api_url) for row in rows],
+        "next": answers.cursor(rows[-1]) if len(rows) == limit else None,
+    }
+    return tell(told, if_none_match)
 
 
 @router.get("/assets/{customer}/{campaign}/{job_id}/{name}", include_in_schema=False)
@@ -77,9 +125,11 @@ def show_thumbnail(
 ) -> Response:
     """Show a small picture of a job, for our own pages."""
     missing = not_found("There is no such picture.", "job_id")
-    if who not in {None, customer}:
+    if who is not None and who.tenant != customer:
         raise missing
-    row = _row(at, customer, job_id)
+    row = job_row(at, customer, job_id)
+    if who is not None and not _may_see(who, row):
+        raise missing
     small = at.thumbnails.of(row, name) if row.campaign_id == campaign else None
     if small is None:
         raise missing
@@ -88,25 +138,13 @@ def show_thumbnail(
     )
 
 
+def _may_see(who: Caller, row: JobRow) -> bool:
+    """Say whether pictures of a job may be shown: reviewers alone see what is not approved."""
+    open_review = row.human_reviewed in {HumanReview.PENDING, HumanReview.REJECTED}
+    return not open_review or Scope.REVIEW in who.scopes
+
+
 @router.get("/health", include_in_schema=False)
 def show_health() -> Response:
     """Say that the process answers; it looks at nothing behind it."""
     return JSONResponse({"status": "ok"}, headers=_NOT_STORED)
-
-
-def _row(at: Desk, who: str, job_id: str) -> JobRow:
-    """Return the tenant's own row; another tenant's is as absent as none."""
-    found = at.ports.ledger.jobs(who, [job_id]) if ids.KEY.fullmatch(job_id) else {}
-    if job_id not in found:
-        raise not_found("There is no such job.", "job_id")
-    return found[job_id]
-
-
-def _rows(at: Desk, who: str, campaign: str) -> list[JobRow]:
-    if not ids.SLUG.fullmatch(campaign):
-        raise not_found("There is no such campaign.", "campaign")
-    rows = at.ports.ledger.campaign_jobs(who, campaign)
-    if not rows:
-        # Raises where there is none; a campaign may also just be new.
-        at.ports.catalogue.campaign(who, campaign)
-    return rows

@@ -9,18 +9,97 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
+from typing import Annotated
 
-from fireflyassets.api.problems import said
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from fireflyassets.api.problems import ProblemPart, said
 from fireflyassets.core.brief import Row
-from fireflyassets.core.job import JobRow
+from fireflyassets.core.job import Hold, JobRow
 from fireflyassets.core.request import Problem
-from fireflyassets.core.status import Status
+from fireflyassets.core.status import HumanReview, Status
 from fireflyassets.ports.entries import Conflict, Duplicate, Recorded
 from fireflyassets.stages import notify
 from fireflyassets.stages.intake import Answer, Invalid
 
+Operations = Annotated[
+    str,
+    Field(
+        description="Adobe's billing unit, as a decimal string: nothing else keeps it exact.",
+        pattern=r"^-?\d+(\.\d+)?$",
+        examples=["3.5"],
+    ),
+]
+Key = Annotated[str, Field(examples=["market-01"])]
 
-def job(row: JobRow, *, api_url: str) -> dict[str, object]:
+
+class Job(notify.JobPayload, TypedDict):
+    """A job: how it stands, why it waits, what it costs."""
+
+    key: Key
+    url: Annotated[str, Field(json_schema_extra={"format": "uri"})]
+    createdAt: notify.Instant
+    updatedAt: notify.Instant
+    notBefore: Annotated[
+        notify.Instant | None, Field(description="When a parked job is due again.")
+    ]
+    held: Annotated[bool, Field(description="Whether it waits for a person.")]
+    reason: Annotated[str | None, Field(description="Why it waits, or why it ended as it did.")]
+    humanReviewed: Annotated[
+        str, Field(json_schema_extra={"enum": [one.value for one in HumanReview]})
+    ]
+    costEstimate: Operations
+    costActual: Operations | None
+    costPossible: Operations | None
+
+
+class Campaign(TypedDict):
+    """A campaign's sums over all its jobs."""
+
+    campaignId: str
+    jobs: int
+    byStatus: Annotated[dict[str, int], Field(description="Every status, those at 0 too.")]
+    held: int
+    hold: Annotated[str | None, Field(description="Why the campaign is on hold; null: it is not.")]
+    costEstimate: Operations
+    costActual: Operations
+    costPossible: Operations
+
+
+class CampaignJobs(TypedDict):
+    """A page of a campaign's jobs, the oldest first."""
+
+    campaignId: str
+    jobs: list[Job]
+    next: Annotated[
+        str | None, Field(description="The cursor of the page behind this one; null at the end.")
+    ]
+
+
+class AcceptedRow(TypedDict):
+    """The job that a row of a brief is."""
+
+    row: Annotated[int | None, Field(description="As a spreadsheet counts: the header is row 1.")]
+    key: Key
+    jobId: Annotated[str, Field(json_schema_extra={"format": "uuid"})]
+    status: str
+    repeated: Annotated[bool, Field(description="Whether it was known before this brief.")]
+
+
+class Batch(TypedDict):
+    """The answers to a brief."""
+
+    campaignId: str
+    accepted: int
+    repeated: int
+    refused: int
+    costEstimate: Annotated[Operations, Field(description="Of the rows that are new.")]
+    jobs: list[AcceptedRow]
+    problems: list[ProblemPart]
+
+
+def job(row: JobRow, *, api_url: str) -> Job:
     """Return a job: what a webhook says, and what only its owner asks."""
     return {
         **notify.payload(row, api_url=api_url),
@@ -38,7 +117,7 @@ def job(row: JobRow, *, api_url: str) -> dict[str, object]:
     }
 
 
-def campaign(name: str, rows: Sequence[JobRow]) -> dict[str, object]:
+def campaign(name: str, rows: Sequence[JobRow], hold: Hold | None) -> Campaign:
     """Return a campaign's sums over all its jobs."""
     counts = Counter(row.status for row in rows)
     return {
@@ -46,6 +125,7 @@ def campaign(name: str, rows: Sequence[JobRow]) -> dict[str, object]:
         "jobs": len(rows),
         "byStatus": {status.value: counts[status] for status in Status},
         "held": sum(row.hold is not None for row in rows),
+        "hold": hold.reason if hold else None,
         "costEstimate": str(sum((row.cost_estimate for row in rows), Decimal(0))),
         "costActual": str(sum((row.cost_actual or Decimal(0) for row in rows), Decimal(0))),
         "costPossible": str(sum((row.cost_possible or Decimal(0) for row in rows), Decimal(0))),
@@ -54,9 +134,9 @@ def campaign(name: str, rows: Sequence[JobRow]) -> dict[str, object]:
 
 def batch(
     name: str, rows: Sequence[Row], answers: Sequence[Answer], problems: Sequence[Problem]
-) -> dict[str, object]:
+) -> Batch:
     """Return the answers to a brief, row by row."""
-    jobs = [
+    jobs: list[AcceptedRow] = [
         {
             "row": row.number,
             "key": answer.row.idempotency_key,

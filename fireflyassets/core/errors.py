@@ -22,6 +22,7 @@ goes on from; those are return types.
     │   ├── Stopped              the wave ends before the job does
     │   └── OutcomeUnknown       a paid call may have run: held until a person decides
     ├── OwnershipLost        another wave owns the job now; stop without a word
+    ├── StoreUnavailable     ledger or bucket does not answer now; a write may have happened
     ├── SecretUnreachable    the store of secrets does not answer now
     └── ServiceDown          a part of the local stack is not there
 """
@@ -179,6 +180,15 @@ class OwnershipLost(FactoryError):
     """The row names another wave or epoch: whatever this worker does next does not count."""
 
     remedy = "Nothing: the wave that owns the job goes on with it."
+
+
+class StoreUnavailable(FactoryError):
+    """The ledger's tables or the bucket do not answer: no fault of the job that met it."""
+
+    remedy = "Nothing, if it passes; else see whether the store can be reached, and its limits."
+
+    def __init__(self, store: str, why: str) -> None:
+        super().__init__(f"{store} does not answer now ({why}).")
 
 
 class SecretUnreachable(FactoryError):

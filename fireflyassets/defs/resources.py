@@ -140,4 +140,5 @@ def shop(given: Any) -> Shop:  # noqa: ANN401 - Dagster makes a class for each s
         **ports,
         chance=composition.chance,
         new_wave_id=partial(composition.new_wave_id, ports["clock"]),
+        lanes=composition.lanes(),
     )

@@ -50,7 +50,10 @@ def job_queue_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
     """Drain a slice of the queue; the dispatch sensor starts the runs."""
     given = context.resources
     intake = Intake(given.ledger, given.objects, given.job_queue, given.catalogue, given.clock)
-    drained = drain(given.job_queue, intake, most=given.settings.queue_slice)
+    settings = given.settings
+    drained = drain(
+        given.job_queue, intake, most=settings.queue_slice, senders=settings.queue_senders
+    )
     return dg.SkipReason(
         f"{drained.recorded} new jobs, {drained.repeated} known, {drained.wakes} wake-ups, "
         f"{drained.quarantined} quarantined."

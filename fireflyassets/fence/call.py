@@ -4,15 +4,16 @@ Belongs here: the paid call, the wave's lease, the arrival. Does not: the protoc
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.money import FOR_A_RESULT, Cause, Charge
 from fireflyassets.limiter.port import Parked, Ticket
+from fireflyassets.ports.clock import T
 from fireflyassets.ports.entries import Attempt, Claim, History, Operation, unnamed
 from fireflyassets.ports.paid import Output, PaidService, Submission
 
@@ -37,7 +38,7 @@ class Lease:
 
     until: datetime
     closed: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when the wave stops: nothing new is sent, what is out is still heard."""
+    """Set when the wave stops: nothing new is sent, nobody waits on, what is out is asked once."""
 
     @property
     def closing(self) -> bool:
@@ -47,6 +48,17 @@ class Lease:
     def covers(self, span: timedelta, *, now: datetime) -> bool:
         """Say whether a call of at most *span* ends safely within the lease."""
         return now + span + LEASE_MARGIN < self.until
+
+    async def unless_closed(self, work: Coroutine[Any, Any, T]) -> T | None:
+        """Return what *work* returns; None, with *work* cancelled, once the wave stops."""
+        working = asyncio.ensure_future(work)
+        closed = asyncio.ensure_future(self.closed.wait())
+        try:
+            await asyncio.wait({working, closed}, return_when=asyncio.FIRST_COMPLETED)
+            return working.result() if working.done() else None
+        finally:
+            working.cancel()
+            closed.cancel()
 
 
 @dataclass(frozen=True, slots=True)

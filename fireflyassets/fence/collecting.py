@@ -39,6 +39,7 @@ class Collector:
     ledger: JobLedger
     clock: Clock
     offload: Offload
+    """One that goes on until the ledger has what it is told: that is money."""
     latencies: dict[str, Latency] = field(default_factory=dict[str, Latency])
     """Name of a step -> what its remote time is like."""
 
@@ -47,18 +48,19 @@ class Collector:
 
         Raises:
             StepRefused: It ended for good, or passed its deadline with the id kept.
-            Stopped: The wave ends first.
+            Stopped: The wave stops and the job still works. The id is stored: whoever has the job
+                next, or the sweep, asks for it.
         """
         asking = _Asking(resumed=attempt.epoch != call.claim.epoch)
         fault = Fault(call.service.family, None, "timeout")
         while True:
-            await self._wait(call, attempt, asking)
+            await lease.unless_closed(self._wait(call, attempt, asking))
             asked_at = self.clock.now() - attempt.submitted_at
             answer = await call.service.poll(attempt.status_url or "")
             asking.polls += 1
             if isinstance(answer, PollFailed):
                 fault = answer.fault
-                await self.clock.sleep(answer.retry_after or POLL_BACKOFF)
+                await lease.unless_closed(self.clock.sleep(answer.retry_after or POLL_BACKOFF))
             elif isinstance(answer, Working):
                 asking.working_at = asked_at
             else:

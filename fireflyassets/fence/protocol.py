@@ -5,7 +5,7 @@ Does not: polling (``collecting.py``), the rule by history (``standing.py``).
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -23,9 +23,10 @@ from fireflyassets.fence.standing import (
     Undecidable,
     standing,
 )
+from fireflyassets.fence.step_run import StepRun
 from fireflyassets.limiter.errors import LimiterError
 from fireflyassets.limiter.port import Parked
-from fireflyassets.ports.clock import Clock, Offload, T
+from fireflyassets.ports.clock import Clock, Offload
 from fireflyassets.ports.entries import Attempt, AttemptState, Decision, Operation, Verdict
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
@@ -33,34 +34,20 @@ from fireflyassets.ports.paid import Accepted, NotAccepted, OutcomeLost, Output
 
 CAMPAIGN_RULE: Final = "campaign"
 """Who decides, where a campaign allows a send after one of unknown outcome."""
-THROTTLES_BEFORE_PARK: Final = 10
-ERRORS_BEFORE_PARK: Final = 3
-ERROR_PARK: Final = timedelta(minutes=10)
-THROTTLE_PARK: Final = timedelta(minutes=2)
 RETRY_WAIT: Final = timedelta(seconds=2)
 UNPACED_PARK: Final = timedelta(minutes=1)
 HEARTBEAT_LOOK: Final = timedelta(milliseconds=250)
 """How often a send that does not fit the lease looks whether a heartbeat has moved it."""
 LONGEST_WAIT: Final = timedelta(seconds=60)
+LATEST_SEND: Final = timedelta(seconds=5)
+"""How old a ticket may be at its send; an older one is given up, or sends would come in a crowd
+once a slow store has taken their rows."""
 
 
 class Unpaced(errors.JobDelayed):
     """The shared limiter can't say when to call, so nothing was sent."""
 
     remedy = "Look at the limiter's store; the job goes on by itself as soon as it answers."
-
-
-@dataclass(slots=True)
-class _Turn:
-    """One run through a step: its sends so far, and what was forgiven."""
-
-    attempts: list[Attempt]
-    throttles: int = 0
-    outages: int = 0
-    refreshed: bool = False
-
-    def put(self, changed: Attempt) -> None:
-        self.attempts = [*(one for one in self.attempts if one.n != changed.n), changed]
 
 
 @dataclass(slots=True)
@@ -71,6 +58,8 @@ class Fence:
     objects: ObjectStore
     clock: Clock
     offload: Offload
+    """One that goes on until the ledger has what it is told: that is money."""
+    transfer: Offload
     tickets: Mapping[Family, Tickets]
     organisation: str
     lease: Lease
@@ -87,19 +76,20 @@ class Fence:
         Raises:
             StepRefused: The vendor refuses for good, or the tries are spent.
             Throttled: No ticket is within reach, or the step met too many 429s.
+            ServiceUnavailable: The service, or what hands out its tokens, does not answer.
             Unpaced: The limiter does not answer.
             Stopped: The wave ends first.
             AwaitingOutcome, OutcomeUnknown: A send is open that must not be repeated.
             OwnershipLost: The lease or the row is not ours any more.
         """
-        turn = _Turn([one for one in call.history.attempts if one.step == call.step])
+        turn = StepRun([one for one in call.history.attempts if one.step == call.step])
         while True:
             reached = await self._advance(call, turn)
             if isinstance(reached, Arrived):
                 return reached
             turn.put(reached)
 
-    async def _advance(self, call: PaidCall, turn: _Turn) -> Arrived | Attempt:
+    async def _advance(self, call: PaidCall, turn: StepRun) -> Arrived | Attempt:
         row = call.row
         stand = standing(
             turn.attempts, step=call.step, generation=row.generation, replay=row.replays
@@ -116,35 +106,54 @@ class Fence:
             case MaySend():
                 return await self._send(call, stand, turn)
 
-    async def _send(self, call: PaidCall, may: MaySend, turn: _Turn) -> Attempt:
+    async def _send(self, call: PaidCall, may: MaySend, turn: StepRun) -> Attempt:
         if may.tries_spent >= call.tries:
             fault = Fault(call.service.family, None, "tries_spent")
             raise errors.StepRefused(call.step, fault, failure=FailureClass.TRANSIENT)
-        if turn.throttles >= THROTTLES_BEFORE_PARK:
-            raise errors.Throttled(
-                f"Step {call.step} met {turn.throttles} refusals in a row.",
-                until=self.clock.now() + THROTTLE_PARK,
-            )
-        if turn.outages >= ERRORS_BEFORE_PARK:
-            raise errors.ServiceUnavailable(
-                f"Step {call.step}: {turn.outages} sends met errors of the service.",
-                until=self.clock.now() + ERROR_PARK,
-            )
+        await self._ready(call, turn)
         await self._ticket(call)
         attempt = self._attempt(call, may)
-        if not await self.offload(self.ledger.begin_attempt, attempt):
+        if not await self._begun(attempt):
             raise errors.OwnershipLost(f"Step {call.step}: another worker sends it.")
-        if not await self._covered():
+        covered = await self._covered()
+        if not covered or self.clock.now() - attempt.submitted_at > LATEST_SEND:
             # The row took its time, and nothing was sent: that much is certain, so it says so.
             unsent = Fault(call.service.family, None, "not_sent")
-            await self.collector.close(attempt, AttemptState.REFUSED, unsent, counts=False)
+            closed = await self.collector.close(attempt, AttemptState.REFUSED, unsent, counts=False)
+            if covered:
+                turn.outages += 1
+                return closed
             raise errors.OwnershipLost(f"Step {call.step}: the lease ran out before its send.")
         # Shielded: once bytes may be out, whatever ends this task must not lose the answer.
         return await asyncio.shield(self._submit(call, attempt, turn))
 
+    async def _ready(self, call: PaidCall, turn: StepRun) -> None:
+        """Wait until the service can be called: without that no ticket, row or try is spent."""
+        while True:
+            turn.check(call.step, now=self.clock.now())
+            missing = await self.lease.unless_closed(call.service.ready())
+            if missing is None:
+                return  # Or the wave stops: no ticket is taken then.
+            if (failure := classify(missing.fault)) is FailureClass.AUTH:
+                raise errors.StepRefused(call.step, missing.fault, failure=failure)
+            await self._outage(turn, missing.retry_after)
+
+    async def _outage(self, turn: StepRun, retry_after: timedelta | None) -> None:
+        turn.outages += 1
+        wait = retry_after or RETRY_WAIT * (1 + self.jitter())
+        await self.lease.unless_closed(self.clock.sleep(min(wait, LONGEST_WAIT)))
+
+    async def _begun(self, attempt: Attempt) -> bool:
+        """Create the attempt's row; after an outage the one in the way may be our own."""
+        if await self.offload(self.ledger.begin_attempt, attempt):
+            return True
+        history = await self.offload(self.ledger.history, attempt.job_id)
+        return any(one.is_same_send(attempt) for one in history.attempts)
+
     async def _ticket(self, call: PaidCall) -> None:
         try:
-            ticket = await self._unless_closed(self.tickets[call.service.family].take())
+            taking = self.tickets[call.service.family].take
+            ticket = None if self.lease.closing else await self.lease.unless_closed(taking())
         except LimiterError as outage:
             raise self._unpaced(call, outage) from outage
         if ticket is None:
@@ -167,16 +176,6 @@ class Fence:
             await self.clock.sleep(HEARTBEAT_LOOK)
         return True
 
-    async def _unless_closed(self, taking: Coroutine[None, None, T]) -> T | None:
-        take = asyncio.ensure_future(taking)
-        closed = asyncio.ensure_future(self.lease.closed.wait())
-        await asyncio.wait({take, closed}, return_when=asyncio.FIRST_COMPLETED)
-        closed.cancel()
-        if take.done():
-            return take.result()
-        take.cancel()
-        return None
-
     def _attempt(self, call: PaidCall, may: MaySend) -> Attempt:
         return Attempt(
             job_id=call.row.job_id,
@@ -193,7 +192,7 @@ class Fence:
             replay=call.row.replays,
         )
 
-    async def _submit(self, call: PaidCall, attempt: Attempt, turn: _Turn) -> Attempt:
+    async def _submit(self, call: PaidCall, attempt: Attempt, turn: StepRun) -> Attempt:
         answer = await call.submit(attempt.output_key)
         match answer:
             case Accepted():
@@ -226,7 +225,7 @@ class Fence:
         return call.operations(attempt, cause, self.clock.now())
 
     async def _refused(
-        self, call: PaidCall, attempt: Attempt, answer: NotAccepted, turn: _Turn
+        self, call: PaidCall, attempt: Attempt, answer: NotAccepted, turn: StepRun
     ) -> Attempt:
         failure = classify(answer.fault)
         # Without a token nothing went to the service itself: no try of it, no pause for it.
@@ -249,9 +248,7 @@ class Fence:
         elif stale_token:
             turn.refreshed = True
         elif tokenless or ACTIONS[failure] is Action.RETRY:
-            turn.outages += 1
-            wait = answer.retry_after or RETRY_WAIT * (1 + self.jitter())
-            await self.clock.sleep(min(wait, LONGEST_WAIT))
+            await self._outage(turn, answer.retry_after)
         else:
             raise errors.StepRefused(call.step, answer.fault, failure=failure)
         return closed
@@ -262,7 +259,7 @@ class Fence:
         except LimiterError as outage:
             raise self._unpaced(call, outage) from outage
 
-    def _resubmitted(self, call: PaidCall, turn: _Turn) -> int:
+    def _resubmitted(self, call: PaidCall, turn: StepRun) -> int:
         """Return how often the campaign's rule was used on this step."""
         return sum(
             one.generation == call.row.generation
@@ -288,7 +285,7 @@ class Fence:
                 f"Step {call.step}: send {attempt.n} got no answer; its output key will tell.",
                 until=at,
             )
-        if await self.offload(self.objects.exists, attempt.output_key or ""):
+        if await self.transfer(self.objects.exists, attempt.output_key or ""):
             taken = self._booked(call, attempt, Cause.ACCEPTED_BUT_FAILED)
             await self.offload(self.ledger.book, taken)
             return Arrived(attempt, (Output(),), at - attempt.submitted_at, 0)

@@ -1,11 +1,10 @@
-"""What a stack remembers from one start to the next: its ports and its API tokens.
+"""What a stack remembers from one start to the next: its ports and the key of its issuer.
 
-Belongs here: choosing ports, making tokens, and the private file that holds both, so that URLs and
-tokens survive a restart. Does not: what listens on a port.
+Belongs here: choosing ports, and the private file that holds both, so that URLs and tokens survive
+a restart. Does not: what listens on a port, what a token says (``issuer.py``).
 """
 
 import json
-import secrets
 import socket
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -14,6 +13,8 @@ from typing import Final, cast
 
 from fireflyassets.core.errors import UnusableConfiguration
 from fireflyassets.local.folder import StateFolder, write_private
+from fireflyassets.local.issuer import Issuer
+from fireflyassets.ports.clock import Clock
 
 HOST: Final = "127.0.0.1"
 LISTENERS: Final = ("aws", "twin", "api", "code", "dagster")
@@ -22,7 +23,7 @@ LISTENERS: Final = ("aws", "twin", "api", "code", "dagster")
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Ports by listener and API tokens by customer."""
+    """Ports by listener and bearer tokens by customer."""
 
     ports: Mapping[str, int]
     tokens: Mapping[str, str]
@@ -34,15 +35,19 @@ class Access:
         return f"http://{HOST}:{self.ports[listener]}"
 
 
-def recall(folder: StateFolder, *, asked: Mapping[str, int], customers: Iterable[str]) -> Access:
-    """Return the ports and tokens of this start, and keep them for the next.
+def recall(
+    folder: StateFolder, *, asked: Mapping[str, int], customers: Iterable[str], clock: Clock
+) -> Access:
+    """Return the ports and fresh tokens of this start, and keep ports and key for the next.
 
     A port of the last start that is taken now gives way to a free one; a port in *asked* does not.
+    Tokens of earlier starts stay good until they expire.
 
     Raises:
         UnusableConfiguration: A port in *asked* is taken.
     """
-    ports, tokens = _read(folder.access)
+    ports, key = _read(folder.access)
+    issuer = Issuer.remembered(key)
     chosen: dict[str, int] = {}
     moved: list[str] = []
     for name in LISTENERS:
@@ -50,11 +55,12 @@ def recall(folder: StateFolder, *, asked: Mapping[str, int], customers: Iterable
         chosen[name] = _port(name, asked.get(name), old, set(chosen.values()))
         if old is not None and chosen[name] != old and name not in asked:
             moved.append(f"Port {old} of {name} is taken now; using {chosen[name]}.")
-    kept = {name: tokens.get(name) or secrets.token_urlsafe(32) for name in sorted(customers)}
-    write_private(folder.access, json.dumps({"ports": chosen, "tokens": kept}, indent=2))
-    for customer, token in kept.items():
+    write_private(folder.access, json.dumps({"ports": chosen, "key": issuer.secret()}, indent=2))
+    write_private(folder.key_set, json.dumps(issuer.key_set()))
+    tokens = {name: issuer.token(name, now=clock.now()) for name in sorted(customers)}
+    for customer, token in tokens.items():
         write_private(folder.tokens / customer, token)
-    return Access(chosen, kept, tuple(moved))
+    return Access(chosen, tokens, tuple(moved))
 
 
 def is_free(port: int) -> bool:
@@ -90,10 +96,10 @@ def _free_port() -> int:
         return port
 
 
-def _read(path: Path) -> tuple[dict[str, int], dict[str, str]]:
+def _read(path: Path) -> tuple[dict[str, int], Mapping[str, object]]:
     try:
         said = cast("dict[str, dict[str, object]]", json.loads(path.read_bytes()))
         ports = {name: int(str(port)) for name, port in said["ports"].items()}
-        return ports, {name: str(token) for name, token in said["tokens"].items()}
+        return ports, said.get("key", {})
     except (OSError, ValueError, KeyError, AttributeError, TypeError):
         return {}, {}  # Never written, or damaged: new ones do no harm.

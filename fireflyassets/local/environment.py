@@ -12,6 +12,7 @@ from typing import Final
 
 from fireflyassets.local.access import HOST, Access
 from fireflyassets.local.folder import StateFolder
+from fireflyassets.local.issuer import ISSUER
 from fireflyassets.local.processes import MARK
 
 REGION: Final = "us-east-1"
@@ -25,7 +26,13 @@ _FRUGAL: Final = {
     # Else glibc gives threads heaps of their own that it never returns: 200 MB in the twin alone.
     "MALLOC_ARENA_MAX": "2",
 }
-_DROPPED: Final = ("AWS_", "DAGSTER_")
+_DROPPED: Final = (
+    "AWS_",
+    "DAGSTER_",
+    # They name real issuers and identities; the stack has its own.
+    "FIREFLYASSETS_OIDC_",
+    "FIREFLYASSETS_QUEUE_SENDERS",
+)
 _DROPPED_ENDINGS: Final = ("_PROXY",)
 
 
@@ -49,6 +56,8 @@ def compose(
         **kept,
         **_aws(access),
         **_factory(access, project),
+        "FIREFLYASSETS_OIDC_ISSUER": ISSUER,
+        "FIREFLYASSETS_OIDC_KEYS_URL": folder.key_set.as_uri(),
         **secrets,
         MARK: str(folder.root),
         CODE_SERVER_PORT: str(access.ports["code"]),
@@ -87,7 +96,4 @@ def _factory(access: Access, project: Path) -> dict[str, str]:
         "FIREFLYASSETS_IMAGE_URL": adobe,
         "FIREFLYASSETS_ADOBE_HOSTS": json.dumps([adobe.removeprefix("http://")]),
         "FIREFLYASSETS_API_URL": access.url("api"),
-        "FIREFLYASSETS_API_TOKENS": json.dumps(
-            {token: customer for customer, token in access.tokens.items()}
-        ),
     }

@@ -50,8 +50,13 @@ class StateFolder:
 
     @property
     def access(self) -> Path:
-        """Ports and tokens of the last start."""
+        """Ports of the last start, and the key that signs tokens."""
         return self.root / "stack.json"
+
+    @property
+    def key_set(self) -> Path:
+        """The public half of that key, as the API reads it."""
+        return self.root / "keys.json"
 
     @property
     def tokens(self) -> Path:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from fireflyassets.adapters.clock import SystemClock
 from fireflyassets.core.errors import UnusableConfiguration
 from fireflyassets.local import access, environment, folder, processes, services
 from fireflyassets.local.stack import Say, Stack, stopped_at_the_end
@@ -50,7 +51,9 @@ def launched(options: Options, say: Say) -> Generator[Stack]:
     state.prepare(needed_bytes=options.needed_bytes)
     with folder.locked(state) as held, _temporary_folder() as temporary:
         _end_leftovers(state, say)
-        doors = access.recall(state, asked=options.ports, customers=_customers(project))
+        doors = access.recall(
+            state, asked=options.ports, customers=_customers(project), clock=SystemClock()
+        )
         for sentence in doors.moved:
             say(sentence)
         held.describe(doors.url("dagster"))

@@ -5,6 +5,7 @@ Does not belong here: time zones of people.
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import ParamSpec, Protocol, TypeVar
 
@@ -30,3 +31,15 @@ class Offload(Protocol):
     def __call__(self, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Awaitable[T]:
         """Return *call*'s result, awaited."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """Where blocking calls run, apart: what fills one lane keeps nobody waiting in another."""
+
+    leases: Offload
+    """Heartbeats alone: late ones lose a wave that is well."""
+    ledger: Offload
+    """Ledger and limiter: rows, money and tickets."""
+    transfers: Offload
+    """Whole objects and their decoding."""

@@ -40,6 +40,14 @@ class Conflict:
 Recording = Recorded | Duplicate | Conflict
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in a campaign's list, which is in the order of creation; ids part equal instants."""
+
+    created_at: datetime
+    job_id: str
+
+
 class WaveState(StrEnum):
     """How far a wave is. ``ended`` is the only state that a sweep leaves alone."""
 
@@ -138,6 +146,14 @@ class Attempt:
     cancel_url: str | None = None
     fault: str | None = None
     decision: Decision | None = None
+
+    def is_same_send(self, other: "Attempt") -> bool:
+        """Say whether both are one send of one claim; a takeover raises the epoch."""
+        mine, theirs = (
+            (one.job_id, one.step, one.generation, one.n, one.wave_id, one.epoch)
+            for one in (self, other)
+        )
+        return mine == theirs
 
     @property
     def is_open(self) -> bool:

@@ -10,8 +10,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from fireflyassets.core.job import JobRow, StepResult
+from fireflyassets.core.job import Hold, JobRow, StepResult
 from fireflyassets.core.money import Cost
+from fireflyassets.core.status import Status
 from fireflyassets.ports.entries import (
     Attempt,
     AttemptState,
@@ -20,6 +21,7 @@ from fireflyassets.ports.entries import (
     Ending,
     History,
     Operation,
+    Place,
     Recording,
     Release,
     Resumed,
@@ -50,6 +52,21 @@ class JobLedger(ABC):
     @abstractmethod
     def campaign_jobs(self, customer: str, campaign: str) -> list[JobRow]:
         """Return a campaign's rows by creation time: all pages of the index, so maybe stale."""
+
+    @abstractmethod
+    def campaign_page(
+        self,
+        customer: str,
+        campaign: str,
+        *,
+        after: Place | None,
+        status: Status | None = None,
+        most: int,
+    ) -> list[JobRow]:
+        """Return up to *most* of those rows that come behind *after*; fewer only at the end.
+
+        Rows that are recorded meanwhile come last, so that paging neither repeats nor skips one.
+        """
 
     # dispatch
     @abstractmethod
@@ -241,3 +258,34 @@ class JobLedger(ABC):
     @abstractmethod
     def lift(self, row: JobRow, *, now: datetime) -> bool:
         """Take the hold that *row* shows off its job, which is due then; False if it has moved."""
+
+    # steering
+    @abstractmethod
+    def close(self, row: JobRow, ending: Ending) -> bool:
+        """End a job that no wave works on, with its outbox row, and raise its epoch.
+
+        False, and nothing is written, if the job has moved since *row* was read.
+
+        Raises:
+            ValueError: *row* is running: its wave ends it.
+        """
+
+    @abstractmethod
+    def hold_campaign(self, customer: str, campaign: str, hold: Hold) -> Hold:
+        """Put a campaign on hold, and return the hold that stands: the first one."""
+
+    @abstractmethod
+    def campaign_hold(self, customer: str, campaign: str) -> Hold | None:
+        """Return a campaign's hold, read consistently."""
+
+    @abstractmethod
+    def resume_campaign(self, customer: str, campaign: str) -> None:
+        """Take a campaign's hold away; its jobs keep theirs until they are lifted."""
+
+    @abstractmethod
+    def hold_with_campaign(self, row: JobRow, hold: Hold) -> bool:
+        """Put its campaign's hold on a queued job, which leaves its line.
+
+        False, and nothing is written, if the job has moved, or the campaign has been resumed: a
+        dispatcher that is late must not hold a job that nobody would lift any more.
+        """

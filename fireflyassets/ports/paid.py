@@ -112,6 +112,13 @@ class PaidService(ABC):
     family: Family
 
     @abstractmethod
+    async def ready(self) -> NotAccepted | None:
+        """Have what a submit needs before anything is spent on it; None, or why there is none.
+
+        Costs nothing where it is in hand. Nothing is sent to the service itself.
+        """
+
+    @abstractmethod
     async def poll(self, status_url: str) -> Poll:
         """Ask how a job stands. *status_url* goes out byte for byte, to allowed hosts only."""
 

@@ -16,6 +16,9 @@ class Message:
     receipt: str = field(repr=False)
     body: str = field(repr=False)
     receives: int = 1
+    sender: str = ""
+    """Who put it there, as the queue itself attests: nothing that the sender writes can change it.
+    In SQS the unique id of an IAM user or role; sessions of one role are one sender."""
 
 
 class JobQueue(ABC):

@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import partial
 from typing import Final
 
-from fireflyassets.core import errors
+from fireflyassets.core import errors, ids, manifest
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.job import JobRequest, JobRow, Picture, StepResult
 from fireflyassets.core.money import Cost, RateCard
@@ -39,6 +39,9 @@ class Receiver:
     pictures: PictureReader
     clock: Clock
     offload: Offload
+    """For the ledger."""
+    transfer: Offload
+    """For whole objects and their decoding."""
     campaign: Campaign
 
 
@@ -78,6 +81,23 @@ class JobInHand(StoredJob):
     claim: Claim
     card: RateCard
     """That of the estimate, whatever is valid by now."""
+
+
+async def read_request(tools: Receiver, row: JobRow) -> JobRequest:
+    """Return the full input of a job from its manifest.
+
+    Raises:
+        JobFailed: The manifest is gone or is not the one that the row's hash names.
+    """
+    content = await tools.transfer(tools.objects.get, row.input_manifest)
+    request = manifest.load(content) if content else None
+    if (
+        request is None
+        or request.digest() != row.body_hash
+        or ids.job_id(request.customer, request.key) != row.job_id
+    ):
+        raise errors.UnreadableManifest(row.job_id)
+    return request
 
 
 def rates_of(card: RateCard, step: Step) -> Rates:
@@ -139,7 +159,7 @@ async def looked_at(
     Raises:
         RenditionDefect: It is not.
     """
-    seen = await tools.offload(tools.pictures.look, content)
+    seen = await tools.transfer(tools.pictures.look, content)
     if isinstance(seen, Unreadable):
         raise errors.RenditionDefect(step, f"the result is unusable: {seen.reason}")
     if (seen.width, seen.height) != (width, height):

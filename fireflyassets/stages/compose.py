@@ -71,13 +71,13 @@ async def receive(tools: Receiver, call: StepCall, aspect: str, arrived: Arrived
         RenditionDefect: There is nothing, or it is not what was asked.
     """
     width, height = ids.parse_aspect(aspect)
-    content = await tools.offload(tools.objects.get, arrived.attempt.output_key or "")
+    content = await tools.transfer(tools.objects.get, arrived.attempt.output_key or "")
     if content is None:
         raise errors.RenditionDefect(call.step, "the job succeeded and wrote nothing")
     seen, digest = await looked_at(tools, call.step, content, width=width, height=height)
     row = call.row
     kept = ids.rendition_key(row.customer_id, row.campaign_id, row.job_id, call.step, digest)
-    await tools.offload(tools.objects.put, kept, content, media_type=seen.media_type)
+    await tools.transfer(tools.objects.put, kept, content, media_type=seen.media_type)
     return Kept(Picture(kept, digest, seen.media_type, width, height, len(content)))
 
 

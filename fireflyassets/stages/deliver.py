@@ -38,17 +38,17 @@ async def deliver(
     *model* is the header that was sent for the picture inside; None where none was generated.
     """
     row = job.row
-    content = await tools.offload(tools.objects.get, made.picture.key)
+    content = await tools.transfer(tools.objects.get, made.picture.key)
     if content is None:
         raise errors.RenditionDefect(
             made.step, "its file is gone from our own bucket; restore an earlier version of it"
         )
     key = final_key(job, aspect, made.picture)
     wanted = rendition_tags(tools.campaign.config, model=model, review=row.human_reviewed)
-    await tools.offload(
+    await tools.transfer(
         tools.objects.put, key, content, media_type=made.picture.media_type, tags=wanted
     )
-    found = await tools.offload(tools.objects.tags, key)
+    found = await tools.transfer(tools.objects.tags, key)
     return Delivered(aspect, key, made.picture, wanted, found or {})
 
 

@@ -71,8 +71,13 @@ def form(
 ) -> Wave | None:
     """Form a wave: the item first, then one claim for each job, then the winners' list.
 
-    None if no job could be claimed; the wave has ended then.
+    None if no job could be claimed, or their campaign is on hold: then they are held with it.
     """
+    hold = ledger.campaign_hold(batch.lane.customer, batch.campaign)
+    if hold is not None:
+        for row in batch.rows:
+            ledger.hold_with_campaign(row, hold)
+        return None
     wave = Wave(
         wave_id=wave_id,
         customer=batch.lane.customer,

@@ -53,7 +53,7 @@ async def receive(tools: Receiver, call: StepCall, step: GenerateStep, arrived: 
     seen, digest = await looked_at(tools, step.name, fetched.content, width=width, height=height)
     row = call.row
     key = ids.original_key(row.customer_id, row.campaign_id, row.job_id, step.name, digest)
-    await tools.offload(tools.objects.put, key, fetched.content, media_type=seen.media_type)
+    await tools.transfer(tools.objects.put, key, fetched.content, media_type=seen.media_type)
     picture = Picture(key, digest, seen.media_type, width, height, len(fetched.content))
     seed = seed_for(row.job_id, step.name, arrived.attempt.generation)
     return Kept(picture, model=step.model.value, seed=seed)

@@ -5,28 +5,35 @@ Delivery, signing and retries are not here.
 """
 
 from datetime import UTC, datetime
-from typing import TypedDict
+from typing import Annotated
+
+from pydantic import Field
+from typing_extensions import TypedDict
 
 from fireflyassets.core import ids
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import HumanReview, Status
 
+Instant = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
+"""As `instant` writes it."""
+
 
 class OutputLink(TypedDict):
     """One rendition, by an address of ours that authorises, checks the review and redirects."""
 
-    aspect: str
-    url: str
+    aspect: Annotated[str, Field(examples=["1080x1920"])]
+    url: Annotated[str, Field(json_schema_extra={"format": "uri"})]
 
 
 class JobPayload(TypedDict):
     """The customer-facing shape of a job."""
 
-    jobId: str
-    campaignId: str
-    status: str
+    jobId: Annotated[str, Field(json_schema_extra={"format": "uuid"})]
+    campaignId: Annotated[str, Field(examples=["spring-launch"])]
+    status: Annotated[str, Field(json_schema_extra={"enum": [one.value for one in Status]})]
     outputs: list[OutputLink]
-    completedAt: str | None
+    """Only once they may be published: the job has succeeded, and no review is open."""
+    completedAt: Instant | None
 
 
 def payload(row: JobRow, *, api_url: str) -> JobPayload:

@@ -8,7 +8,7 @@ the message back, and the idempotency key absorbs the repeat. A message that can
 intake refuses goes to the dead-letter queue with the reason, so that it holds up nobody.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import groupby
@@ -56,7 +56,18 @@ class Drained:
         )
 
 
-def drain(queue: JobQueue, intake: Intake, *, most: int, budget: timedelta = BUDGET) -> Drained:
+Senders = Mapping[str, Sequence[str]]
+"""Sender -> the customers it may name. Empty: whoever may write to the queue may name any."""
+
+
+def drain(
+    queue: JobQueue,
+    intake: Intake,
+    *,
+    most: int,
+    senders: Senders | None = None,
+    budget: timedelta = BUDGET,
+) -> Drained:
     """Take up to *most* messages off the queue; no new slice begins once *budget* is spent."""
     until = intake.clock.now() + budget
     total = Drained()
@@ -64,12 +75,14 @@ def drain(queue: JobQueue, intake: Intake, *, most: int, budget: timedelta = BUD
     while total.received < most and empty < _EMPTY_LOOKS and intake.clock.now() < until:
         messages = queue.receive(most=min(_SLICE, most - total.received))
         empty = 0 if messages else empty + 1
-        total += _pass_on(queue, intake, messages)
+        total += _pass_on(queue, intake, messages, senders or {})
     return total
 
 
-def _pass_on(queue: JobQueue, intake: Intake, messages: Sequence[Message]) -> Drained:
-    read = [(message, parse(message.body)) for message in messages]
+def _pass_on(
+    queue: JobQueue, intake: Intake, messages: Sequence[Message], senders: Senders
+) -> Drained:
+    read = [(message, _believed(message, senders)) for message in messages]
     woken = [message for message, said in read if isinstance(said, Wake)]
     queue.delete(woken)
     total = Drained(wakes=len(woken))
@@ -81,6 +94,17 @@ def _pass_on(queue: JobQueue, intake: Intake, messages: Sequence[Message]) -> Dr
     for (customer, campaign), group in groupby(sorted(requested, key=_slug), key=_slug):
         total += _record(queue, intake, list(group), customer=customer, campaign=campaign)
     return total
+
+
+def _believed(message: Message, senders: Senders) -> Wake | Requested | tuple[Problem, ...]:
+    """Return what a message says, or a problem where its sender may not say that."""
+    said = parse(message.body)
+    if not senders or not isinstance(said, Requested):
+        return said  # A wake-up names jobs that are in the ledger anyway.
+    if said.customer in senders.get(message.sender, ()):
+        return said
+    sentence = "This sender may not ask for jobs of this customer."
+    return (Problem("customer", "sender", sentence, "Let FIREFLYASSETS_QUEUE_SENDERS name both."),)
 
 
 def _slug(item: tuple[Message, Requested]) -> tuple[str, str]:

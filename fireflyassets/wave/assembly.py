@@ -3,10 +3,9 @@
 Belongs here: pacers, lease, fence and tools for one wave. Does not: what they do; vendors.
 """
 
-import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
@@ -16,13 +15,14 @@ from fireflyassets.core.failure import Family
 from fireflyassets.core.recipe import calls_per_job
 from fireflyassets.fence.call import Lease
 from fireflyassets.fence.collecting import Collector
+from fireflyassets.fence.persisting import Persistent
 from fireflyassets.fence.protocol import Fence
 from fireflyassets.limiter.arithmetic import SECOND_US, paced_interval
 from fireflyassets.limiter.errors import LimiterError
 from fireflyassets.limiter.pacer import Pacer
 from fireflyassets.limiter.port import Limiter, Limits
 from fireflyassets.ports.catalogue import Catalogue, Credential
-from fireflyassets.ports.clock import Clock, Offload, P, T
+from fireflyassets.ports.clock import Clock, Lanes
 from fireflyassets.ports.entries import Wave
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
@@ -31,9 +31,9 @@ from fireflyassets.ports.workshop import PaidServices, Workshop
 from fireflyassets.settings import Settings
 from fireflyassets.stages.bench import Tools
 from fireflyassets.stages.pinning import card_of
-from fireflyassets.wave.engine import FirstTickets, WaveEngine, WaveRules
+from fireflyassets.wave.engine import PATIENCE, WaveEngine, WaveRules
 from fireflyassets.wave.reports import Report
-from fireflyassets.wave.share import Share
+from fireflyassets.wave.share import FirstTickets, Share
 
 _log: Final = logging.getLogger("fireflyassets.wave")
 FAMILIES = {"generate": Family.FIREFLY, "compose": Family.PHOTOSHOP}
@@ -41,11 +41,6 @@ FAMILIES = {"generate": Family.FIREFLY, "compose": Family.PHOTOSHOP}
 
 LimitsOf = Callable[[str, Family], Limits]
 """(organisation, family) -> what its contract, or the documentation, allows."""
-
-
-async def in_thread(call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run a blocking call in a thread of the loop's pool."""
-    return await asyncio.to_thread(call, *args, **kwargs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +59,7 @@ class Shop:
     chance: Callable[[], float]
     """A number in [0, 1) for jitter."""
     new_wave_id: Callable[[], str]
-    offload: Offload = in_thread
+    lanes: Lanes
 
 
 def register(shop: Shop, organisation: str) -> None:
@@ -130,12 +125,14 @@ def assemble(
     pacers = _pacers(shop, credential, wave.customer)
     first_tickets = FirstTickets()
     lease = Lease(wave.lease_until or shop.clock.now())
-    collector = Collector(ledger=shop.ledger, clock=shop.clock, offload=shop.offload)
+    storing = Persistent(shop.lanes.ledger, shop.clock, shop.chance)
+    collector = Collector(ledger=shop.ledger, clock=shop.clock, offload=storing)
     fence = Fence(
         ledger=shop.ledger,
         objects=shop.objects,
         clock=shop.clock,
-        offload=shop.offload,
+        offload=storing,
+        transfer=shop.lanes.transfers,
         tickets=pacers,
         organisation=organisation,
         lease=lease,
@@ -152,7 +149,8 @@ def assemble(
         documents=services.documents,
         pictures=shop.pictures,
         clock=shop.clock,
-        offload=shop.offload,
+        offload=shop.lanes.ledger,
+        transfer=shop.lanes.transfers,
         campaign=campaign,
     )
     rules = WaveRules(
@@ -161,8 +159,19 @@ def assemble(
         jobs_per_second=_window_rate(shop, campaign, organisation) / 60,
     )
     share = _share(shop, wave, organisation, pacers)
-    priced = partial(card_of, shop.objects, shop.catalogue)
-    return WaveEngine(wave, run_id, tools, lease, rules, report, first_tickets, share, priced)
+    return WaveEngine(
+        wave=wave,
+        run_id=run_id,
+        tools=tools,
+        lease=lease,
+        rules=rules,
+        report=report,
+        first_tickets=first_tickets,
+        share=share,
+        card_of=partial(card_of, shop.objects, shop.catalogue),
+        beat=shop.lanes.leases,
+        settle=replace(storing, gives_up_after=PATIENCE),
+    )
 
 
 def check_credential(wave: Wave, credential: Credential) -> None:
@@ -192,7 +201,7 @@ def _pacers(shop: Shop, credential: Credential, customer: str) -> dict[Family, P
             ids.limit_item(credential.organisation, family),
             now=shop.limiter.now,
             weight=credential.weight_of(customer),
-            offload=shop.offload,
+            offload=shop.lanes.ledger,
         )
         for family in FAMILIES.values()
     }

@@ -55,7 +55,7 @@ def begin_by_hand(
         wave = _form(ledger, batch, run_id, settings=settings, now=now, wave_id=new_id())
         claimed = set(wave.jobs) if wave else set[str]()
         skipped += [
-            Skipped(row.job_id, "another wave took it just now")
+            Skipped(row.job_id, "another wave took it just now, or its campaign is on hold")
             for row in batch.rows
             if row.job_id not in claimed
         ]

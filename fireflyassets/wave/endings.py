@@ -23,6 +23,9 @@ KEEP: Final[dict[Retention, timedelta]] = {
 }
 """How long a closed row stays."""
 
+STORE_PARK: Final = timedelta(minutes=1)
+"""How long a job waits that met a ledger or bucket which did not answer."""
+
 _BY_ACTION: Final[dict[Action, Status]] = {
     Action.REVIEW: Status.REVIEW,
     Action.DLQ: Status.DLQ,

@@ -11,22 +11,25 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final
 
-from fireflyassets.core import errors, ids, manifest
-from fireflyassets.core.job import Hold, JobRequest, JobRow
+from fireflyassets.core import errors
+from fireflyassets.core.job import Hold, JobRow
 from fireflyassets.core.money import RateCard
 from fireflyassets.core.recipe import OnFailure
 from fireflyassets.fence.call import Lease
+from fireflyassets.ports.clock import Offload
 from fireflyassets.ports.entries import Claim, Ending, Release, Wave
-from fireflyassets.stages.bench import UNTOUCHED, JobInHand, Tools, cost_so_far
+from fireflyassets.stages.bench import UNTOUCHED, JobInHand, Tools, cost_so_far, read_request
 from fireflyassets.wave import endings
 from fireflyassets.wave.job import JobRun, all_ended
 from fireflyassets.wave.reports import Ended, Report, Skipped, Turn
-from fireflyassets.wave.share import Share, goes_first
+from fireflyassets.wave.share import FirstTickets, Share, goes_first
 
 _log: Final = logging.getLogger("fireflyassets.wave")
 OVERHEAD: Final = timedelta(seconds=5)
 """A job's time beside its remote calls: transfers, decoding, writes."""
 TURN_POLL: Final = timedelta(seconds=1)
+PATIENCE: Final = timedelta(minutes=2)
+"""How long a turn's end is told to a ledger that does not answer; then a sweep sees to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +40,6 @@ class WaveRules:
     park_after: timedelta
     jobs_per_second: float
     """What the limiting API family lets through of this recipe."""
-
-
-@dataclass(slots=True)
-class FirstTickets:
-    """Counts the jobs of a wave that need no first ticket any more."""
-
-    jobs: set[str] = field(default_factory=set[str])
-    wanted: int = 0
-    all_had: asyncio.Event = field(default_factory=asyncio.Event)
-
-    def note(self, job_id: str) -> None:
-        """Note that a job has had a ticket, or has ended without one."""
-        self.jobs.add(job_id)
-        if len(self.jobs) >= self.wanted:
-            self.all_had.set()
 
 
 @dataclass(slots=True)
@@ -68,6 +56,10 @@ class WaveEngine:
     share: Share
     card_of: Callable[[JobRow], RateCard]
     """The rate card that a job is priced by."""
+    beat: Offload
+    """The heartbeat's own."""
+    settle: Offload
+    """Goes on for a while where the ledger does not answer."""
     active: int = 0
     """Jobs in flight now."""
     _freed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -75,8 +67,6 @@ class WaveEngine:
 
     async def run(self) -> None:
         """Work on every job whose row names this wave; report each turn."""
-        rows = await self._mine()
-        self.first_tickets.wanted = len(rows)
         beside = [
             asyncio.create_task(work)
             for work in (
@@ -87,21 +77,30 @@ class WaveEngine:
             )
         ]
         try:
+            rows = await self._mine()
+            self.first_tickets.wanted = len(rows)
             await self._wait_for_turn()
-            await self.tools.offload(self.share.count)
+            await self._count_share()
             await self._work(rows)
         finally:
             for task in beside:
                 task.cancel()
-        await self.tools.offload(self.tools.ledger.end, self.wave.wave_id)
+        try:
+            await self.settle(self.tools.ledger.end, self.wave.wave_id)
+        except errors.StoreUnavailable:
+            # Its lease runs out; a sweep finds the wave then, and only what is left of it.
+            _log.exception("wave %s: its end could not be written", self.wave.wave_id)
 
     def stop(self) -> None:
-        """Let nothing new begin; every job is given back as soon as nothing of it is in flight."""
+        """Let nothing new begin and nobody wait; every job is given back once its ids are stored.
+
+        An accepted job that still works is left with its id: its next wave, or the sweep, asks.
+        """
         self.lease.closed.set()
 
     async def _mine(self) -> list[JobRow]:
         ids = self.wave.jobs
-        found = await self.tools.offload(self.tools.ledger.jobs, self.wave.customer, ids)
+        found = await self.settle(self.tools.ledger.jobs, self.wave.customer, ids)
         mine: list[JobRow] = []
         for job_id in ids:
             row = found.get(job_id)
@@ -119,7 +118,7 @@ class WaveEngine:
                 await self._freed.wait()
             self.active += 1
             turns.append(asyncio.create_task(self._turn(row)))
-        # A turn that crashes stops the wave, but what is paid and in flight is still heard out.
+        # A turn that crashes stops the wave, but every answer that is out is heard and stored.
         await all_ended(turns)
 
     def _window(self) -> int:
@@ -143,6 +142,14 @@ class WaveEngine:
         self.report(ended)
 
     async def _one(self, row: JobRow) -> Ended:
+        try:
+            return await self._taken(row)
+        except errors.StoreUnavailable as outage:
+            # It stays running under this wave: once that has ended, the sweep gives it back.
+            _log.exception("job %s: how its turn ended could not be written", row.job_id)
+            return Ended(row.job_id, Turn.LOST, row.status, str(outage))
+
+    async def _taken(self, row: JobRow) -> Ended:
         claim = Claim(row.job_id, row.customer_id, self.wave.wave_id, row.epoch)
         try:
             move = await self._move(row, claim)
@@ -156,7 +163,7 @@ class WaveEngine:
         now = tools.clock.now()
         release = Release(str(lost), not_before=now)
         try:
-            await tools.offload(tools.ledger.release, claim, release, now=now)
+            await self.settle(tools.ledger.release, claim, release, now=now)
         except errors.OwnershipLost:
             return Ended(row.job_id, Turn.LOST, row.status, str(lost))
         return Ended(row.job_id, Turn.PARKED, row.status, str(lost))
@@ -172,6 +179,8 @@ class WaveEngine:
             raise
         except errors.JobDelayed as trouble:
             return endings.delayed(trouble, now=clock.now())
+        except errors.StoreUnavailable as outage:
+            return Release(str(outage), not_before=clock.now() + endings.STORE_PARK)
         except Exception as bug:  # noqa: BLE001 - the per-job boundary.
             # Whatever it is, it must not take the other jobs of the wave with it, and nothing
             # more may be spent on this one until somebody has looked.
@@ -208,20 +217,30 @@ class WaveEngine:
     async def _card(self, row: JobRow) -> RateCard:
         priced_by = row.rate_card or row.created_at.date().isoformat()
         if priced_by not in self._cards:
-            self._cards[priced_by] = await self.tools.offload(self.card_of, row)
+            self._cards[priced_by] = await self.tools.transfer(self.card_of, row)
         return self._cards[priced_by]
 
     async def _close(self, row: JobRow, claim: Claim, move: Ending | Release) -> Ended:
         tools, job_id = self.tools, row.job_id
         if isinstance(move, Ending):
             ending = replace(move, run_id=self.run_id)
-            await tools.offload(tools.ledger.finish, claim, ending)
+            await self._finish(claim, ending)
             good = not move.reason
             return Ended(job_id, Turn.SUCCEEDED if good else Turn.FAILED, move.status, move.reason)
         now = tools.clock.now()
-        await tools.offload(tools.ledger.release, claim, move, now=now)
+        await self.settle(tools.ledger.release, claim, move, now=now)
         turn = Turn.HELD if move.hold else Turn.PARKED
         return Ended(job_id, turn, row.status, move.reason)
+
+    async def _finish(self, claim: Claim, ending: Ending) -> None:
+        """Write the end; where an outage swallowed the answer, the row shows that it is written."""
+        ledger = self.tools.ledger
+        try:
+            await self.settle(ledger.finish, claim, ending)
+        except errors.OwnershipLost:
+            row = await self.settle(ledger.job, claim.job_id)
+            if row is None or (row.epoch, row.status) != (claim.epoch, ending.status):
+                raise
 
     async def _heartbeat(self) -> None:
         """Renew the lease at a quarter of its life; losing it lets nothing more be sent."""
@@ -230,7 +249,7 @@ class WaveEngine:
             await tools.clock.sleep(self.rules.lease / 4)
             until = tools.clock.now() + self.rules.lease
             try:
-                ours = await tools.offload(
+                ours = await self.beat(
                     tools.ledger.heartbeat, self.wave.wave_id, self.run_id, lease_until=until
                 )
             except Exception:  # noqa: BLE001 - whatever it is, the lease lasts for three more beats.
@@ -245,7 +264,13 @@ class WaveEngine:
         """Count the tenant's waves at each heartbeat; beside it, so that no lease hangs on that."""
         while True:
             await self.tools.clock.sleep(self.rules.lease / 4)
+            await self._count_share()
+
+    async def _count_share(self) -> None:
+        try:
             await self.tools.offload(self.share.count)
+        except errors.StoreUnavailable as outage:
+            _log.warning("wave %s: its share stays as it was. %s", self.wave.wave_id, outage)
 
     async def _park_in_time(self) -> None:
         """Give back what is left before the run's longest time is over."""
@@ -255,31 +280,14 @@ class WaveEngine:
     async def _say_draining(self) -> None:
         """Tell the tenant's next wave that it may begin to take tickets."""
         await self.first_tickets.all_had.wait()
-        await self.tools.offload(self.tools.ledger.draining, self.wave.wave_id)
+        await self.settle(self.tools.ledger.draining, self.wave.wave_id)
 
     async def _wait_for_turn(self) -> None:
         """Stay warm, with no ticket taken, while an older wave of the tenant still takes some."""
         tools = self.tools
         while not self.lease.closing:
-            waves = await tools.offload(tools.ledger.open_waves)
+            waves = await self.settle(tools.ledger.open_waves)
             now = tools.clock.now()
             if not any(goes_first(one, self.wave, now=now) for one in waves):
                 return
             await tools.clock.sleep(TURN_POLL)
-
-
-async def read_request(tools: Tools, row: JobRow) -> JobRequest:
-    """Return the full input of a job from its manifest.
-
-    Raises:
-        JobFailed: The manifest is gone or is not the one that the row's hash names.
-    """
-    content = await tools.offload(tools.objects.get, row.input_manifest)
-    request = manifest.load(content) if content else None
-    if (
-        request is None
-        or request.digest() != row.body_hash
-        or ids.job_id(request.customer, request.key) != row.job_id
-    ):
-        raise errors.UnreadableManifest(row.job_id)
-    return request

@@ -70,12 +70,12 @@ class Turn(StrEnum):
     PARKED = "parked"
     HELD = "held"
     LOST = "lost"
-    """Another wave owns it now; nothing is said about it here."""
+    """Another wave owns it now, or the ledger could not be told; a sweep sees to it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A job's turn is over; the ledger says so already."""
+    """A job's turn is over; the ledger says so already, but where it is lost."""
 
     job_id: str
     turn: Turn

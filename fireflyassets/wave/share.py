@@ -4,8 +4,9 @@ Belongs here: which open waves take tickets now, and telling the pacers. Does no
 tenants, which is the pacers' line at the limiter.
 """
 
+import asyncio
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from fireflyassets.limiter.pacer import Pacer
@@ -59,3 +60,18 @@ class Share:
         ]
         for pacer in self.pacers:
             pacer.open_waves = 1 + len(others)
+
+
+@dataclass(slots=True)
+class FirstTickets:
+    """Counts the jobs of a wave that need no first ticket any more."""
+
+    jobs: set[str] = field(default_factory=set[str])
+    wanted: int = 0
+    all_had: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def note(self, job_id: str) -> None:
+        """Note that a job has had a ticket, or has ended without one."""
+        self.jobs.add(job_id)
+        if len(self.jobs) >= self.wanted:
+            self.all_had.set()

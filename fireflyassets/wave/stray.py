@@ -104,7 +104,7 @@ class Stray:
         A wave that takes the job meanwhile comes to the same end: both look at one key.
         """
         tools, key = self.tools, self.attempt.output_key
-        if await tools.offload(tools.objects.exists, key or ""):
+        if await tools.transfer(tools.objects.exists, key or ""):
             return await self._received((Output(),))
         await self._close(AttemptState.FAILED, "nothing was written", Cause.POSSIBLE_COST)
         return Found.FAILED

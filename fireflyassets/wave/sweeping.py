@@ -57,7 +57,7 @@ class Sweep:
     async def run(self, *, after: datetime | None, most: int) -> Slice:
         """Collect up to *most* open sends, the oldest first, beginning behind *after*."""
         shop, now = self.shop, self.shop.clock.now()
-        attempts = await shop.offload(
+        attempts = await shop.lanes.ledger(
             shop.ledger.open_attempts, before=now - YOUNG, after=after, most=most
         )
         askable = [one for one in attempts if can_be_asked(one, now=now)]
@@ -75,7 +75,7 @@ class Sweep:
     async def _unowned(self, attempts: Sequence[Attempt]) -> list[tuple[JobRow, Attempt]]:
         rows: dict[str, JobRow | None] = {}
         for job_id in dict.fromkeys(one.job_id for one in attempts):
-            rows[job_id] = await self.shop.offload(self.shop.ledger.job, job_id)
+            rows[job_id] = await self.shop.lanes.ledger(self.shop.ledger.job, job_id)
         found = [(rows[one.job_id], one) for one in attempts]
         return [(row, one) for row, one in found if row and row.status is not Status.RUNNING]
 
@@ -108,7 +108,7 @@ class Sweep:
 
     async def _recost(self, row: JobRow) -> None:
         """Tell an ended job what it has cost by now: what was open at its end is no longer."""
-        ledger, offload = self.shop.ledger, self.shop.offload
+        ledger, offload = self.shop.ledger, self.shop.lanes.ledger
         cost = (await offload(ledger.history, row.job_id)).cost
         if cost != Cost(row.cost_actual or Decimal(0), row.cost_possible or Decimal(0)):
             await offload(ledger.recost, row, cost)
@@ -116,8 +116,9 @@ class Sweep:
     async def _one(self, services: PaidServices, row: JobRow, attempt: Attempt) -> Found:
         """Look after one send: the boundary around whatever is wrong with it."""
         try:
-            receiver = await self.shop.offload(self._receiver, services, row)
-            card = await self.shop.offload(card_of, self.shop.objects, self.shop.catalogue, row)
+            transfer = self.shop.lanes.transfers
+            receiver = await transfer(self._receiver, services, row)
+            card = await transfer(card_of, self.shop.objects, self.shop.catalogue, row)
             step = of_step(receiver, row, attempt, card)
             if step is None:
                 return Found.STUCK
@@ -138,7 +139,8 @@ class Sweep:
             documents=services.documents,
             pictures=shop.pictures,
             clock=shop.clock,
-            offload=shop.offload,
+            offload=shop.lanes.ledger,
+            transfer=shop.lanes.transfers,
             campaign=campaign,
         )
 

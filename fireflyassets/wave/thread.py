@@ -41,7 +41,7 @@ class WaveThread:
     _engine: WaveEngine | None = None
 
     def reports(self) -> Iterator[Report]:
-        """Yield the wave's reports; leaving early stops it and waits until nothing is in flight."""
+        """Yield the wave's reports; leaving early stops it and waits until its ids are stored."""
         thread = threading.Thread(target=self._run, name=self.wave.wave_id, daemon=True)
         thread.start()
         try:

@@ -8,8 +8,11 @@ from decimal import Decimal
 
 import httpx
 from fastapi import FastAPI
+from joserfc import jwt
+from joserfc.jwk import ECKey, Key, KeySet
 from PIL import Image
 
+from fireflyassets.adapters.memory.keys import MemoryKeys
 from fireflyassets.adapters.pillow import PillowPictures
 from fireflyassets.api.app import create_app
 from fireflyassets.api.desk import Ports
@@ -29,9 +32,31 @@ from fireflyassets_tests.front_door import (
     front_door,
 )
 
-TOKEN = "token-of-acme"
-OTHER = "token-of-bolt"
 PUBLIC = "https://assets.example"
+ISSUER = "https://issuer.example"
+KEY = ECKey.generate_key("P-256", auto_kid=True)
+
+
+def token(
+    tenant: str = CUSTOMER, *, key: Key = KEY, algorithm: str = "ES256", **claims: object
+) -> str:
+    """Return a token of our issuer, good for an hour; a claim that is None is left out."""
+    now = int(NOON.timestamp())
+    said: dict[str, object] = {
+        "iss": ISSUER,
+        "aud": "fireflyassets",
+        "sub": f"system-of-{tenant}",
+        "tenant": tenant,
+        "scope": "jobs:write jobs:read ops",
+        "iat": now,
+        "exp": now + 3600,
+    }
+    kept = {name: value for name, value in (said | claims).items() if value is not None}
+    return jwt.encode({"alg": algorithm, "kid": key.kid}, kept, key)
+
+
+TOKEN = token()
+OTHER = token("bolt")
 
 JOB: dict[str, object] = {
     "campaign": CAMPAIGN,
@@ -86,13 +111,13 @@ def clerk(
     *,
     api_url: str = PUBLIC,
     peer: str = "203.0.113.9",
-    tokens: Mapping[str, str] | None = None,
+    issuer: str = ISSUER,
 ) -> Clerk:
     """Return a clerk of an API with nothing behind it yet."""
     door = front_door(catalogue)
     settings = Settings(
         api_url=api_url,
-        api_tokens=dict({TOKEN: CUSTOMER, OTHER: "bolt"} if tokens is None else tokens),
+        oidc_issuer=issuer,
     )
     ports = Ports(
         ledger=door.ledger,
@@ -101,6 +126,7 @@ def clerk(
         catalogue=door.intake.catalogue,
         clock=door.clock,
         pictures=PillowPictures(),
+        keys=MemoryKeys(KeySet([KEY]).as_dict(private=False)),
     )
     return Clerk(door, create_app(ports, settings), peer)
 

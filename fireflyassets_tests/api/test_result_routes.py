@@ -1,15 +1,19 @@
 """Telling and handing out over HTTP. Here: what each route shows, and to whom."""
 
+from collections.abc import Iterator
+from datetime import timedelta
 from urllib.parse import urlsplit
 
 import pytest
 
 from fireflyassets.adapters.memory.objects import key_of
+from fireflyassets.api.answers import VERSION
 from fireflyassets.core import ids
 from fireflyassets.core.campaign import ReviewMode
 from fireflyassets.core.status import Status
 from fireflyassets_tests.api.desk_clerk import (
     PUBLIC,
+    Clerk,
     clerk,
     finish,
     finished,
@@ -127,9 +131,82 @@ def test_a_campaign_lists_all_its_jobs_in_time_order() -> None:
         headers={"Content-Type": "text/csv"},
     )
 
-    told = desk.ask("GET", f"/v1/campaigns/{CAMPAIGN}/jobs").json()
+    for size in (1_000, 600, 7):
+        pages = list(paged(desk, f"/v1/campaigns/{CAMPAIGN}/jobs?limit={size}"))
+        assert [job["key"] for page in pages for job in page] == keys
+        assert {len(page) for page in pages[:-1]} == {size}
 
-    assert [job["key"] for job in told["jobs"]] == keys
+
+def paged(desk: Clerk, path: str) -> Iterator[list[dict[str, object]]]:
+    """Yield the jobs of each page until there is no next."""
+    more = ""
+    while True:
+        told = desk.ask("GET", path + more).json()
+        yield told["jobs"]
+        if told["next"] is None:
+            return
+        more = f"&cursor={told['next']}"
+
+
+def test_jobs_that_come_in_while_somebody_pages_are_neither_lost_nor_told_twice() -> None:
+    """A page begins where the one before it ended, whatever was added since."""
+    desk = clerk()
+    for key in ("a", "b", "c"):
+        desk.post(key=key)
+        desk.door.clock.jump(timedelta(seconds=1))
+    path = f"/v1/campaigns/{CAMPAIGN}/jobs?limit=2"
+    first = desk.ask("GET", path).json()
+    desk.post(key="d")
+
+    second = desk.ask("GET", f"{path}&cursor={first['next']}").json()
+    third = desk.ask("GET", f"{path}&cursor={second['next']}").json()
+
+    assert [job["key"] for job in first["jobs"] + second["jobs"]] == ["a", "b", "c", "d"]
+    assert (third["jobs"], third["next"]) == ([], None)
+
+
+@pytest.mark.parametrize("cursor", ["x", "ä", "", "e30", "IyM", "A" * 3000, "OTk5OTktMDEtMDEj"])
+def test_a_cursor_of_nobodys_is_refused(cursor: str) -> None:
+    answer = clerk().ask("GET", f"/v1/campaigns/{CAMPAIGN}/jobs?cursor={cursor}")
+
+    assert answer.status_code == 422
+    assert answer.json()["problems"][0]["field"] == "cursor"
+
+
+def test_what_has_not_changed_is_not_told_again() -> None:
+    """304 to who holds the ETag, until something moves."""
+    desk = clerk()
+    job_id = desk.post().json()["jobId"]
+    for path in (
+        f"/v1/jobs/{job_id}",
+        f"/v1/campaigns/{CAMPAIGN}",
+        f"/v1/campaigns/{CAMPAIGN}/jobs",
+    ):
+        first = desk.ask("GET", path)
+        known = {"If-None-Match": f'"other", W/{first.headers["ETag"]}'}
+        again = desk.ask("GET", path, headers=known)
+        other = desk.ask("GET", path, headers={"If-None-Match": '"other"'})
+
+        assert (first.status_code, again.status_code, other.status_code) == (200, 304, 200)
+        assert again.content == b""
+        assert again.headers["ETag"] == first.headers["ETag"]
+    finish(desk.door, job_id)
+
+    assert desk.ask("GET", path, headers=known).status_code == 200
+
+
+def test_a_caller_pins_the_contract() -> None:
+    """The version it was written for is served or refused, never guessed."""
+    desk = clerk()
+    path = f"/v1/campaigns/{CAMPAIGN}"
+
+    answers = [
+        desk.ask("GET", path, headers={"api-version": version})
+        for version in (VERSION, "2020-01-01")
+    ]
+
+    assert [answer.status_code for answer in answers] == [200, 400]
+    assert answers[1].json()["problems"][0]["rule"] == "version"
 
 
 def test_a_list_can_be_of_one_status() -> None:
@@ -187,4 +264,8 @@ def test_the_description_lists_the_public_routes() -> None:
         "/v1/jobs/{job_id}/outputs/{aspect}",
         "/v1/campaigns/{campaign}",
         "/v1/campaigns/{campaign}/jobs",
+        "/v1/jobs/{job_id}/cancel",
+        "/v1/campaigns/{campaign}/hold",
+        "/v1/campaigns/{campaign}/resume",
+        "/v1/campaigns/{campaign}/cancel",
     }

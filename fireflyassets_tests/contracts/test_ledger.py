@@ -8,9 +8,9 @@ from decimal import Decimal
 
 import pytest
 
-from fireflyassets.core.job import Hold
+from fireflyassets.core.job import Hold, JobRow
 from fireflyassets.core.status import Status
-from fireflyassets.ports.entries import Conflict, Duplicate, Recorded
+from fireflyassets.ports.entries import Conflict, Duplicate, Place, Recorded
 from fireflyassets_tests.contracts.ledgers import (
     ACME,
     CREDENTIAL,
@@ -35,6 +35,31 @@ def test_recorded_row_reads_back_whole(ledger_world: World) -> None:
     (event,) = ledger_world.outbox()
     assert (event.job_id, event.customer, event.campaign) == (row.job_id, ACME, SPRING)
     assert (event.status, event.at, event.version) == (Status.QUEUED, NOON, 1)
+
+
+def test_pages_of_a_campaign_join_to_the_whole(ledger_world: World) -> None:
+    """In the order of creation, equal instants by id; a filter leaves no page short."""
+    ledger = ledger_world.ledger
+    rows = [ledger_world.queued(f"job-{n}", created_at=NOON + MINUTE * (n // 3)) for n in range(20)]
+    ledger_world.queued("elsewhere", campaign_id="summer")
+    for row in rows[12::4]:
+        assert ledger.claim(row.job_id, ACME, WAVE, now=NOON) is not None
+    whole = ledger.campaign_jobs(ACME, SPRING)
+
+    for status in (None, Status.RUNNING, Status.QUEUED, Status.DLQ):
+        read: list[JobRow] = []
+        after = None
+        while True:
+            page = ledger.campaign_page(ACME, SPRING, after=after, status=status, most=3)
+            read += page
+            if len(page) < 3:
+                break
+            after = Place(page[-1].created_at, page[-1].job_id)
+        assert read == [row for row in whole if status in {None, row.status}]
+
+    assert sorted((row.created_at, row.job_id) for row in whole) == [
+        (row.created_at, row.job_id) for row in whole
+    ]
 
 
 def test_unknown_job_is_none(ledger_world: World) -> None:

@@ -37,6 +37,17 @@ def test_no_more_than_asked_for_are_received(queue_worlds: QueueWorlds) -> None:
     assert world.queue.receive(most=0) == []
 
 
+def test_a_message_names_its_sender(queue_worlds: QueueWorlds) -> None:
+    """Attested by the queue: the body has no say in it."""
+    world = queue_worlds(PATIENT)
+    world.queue.send(["one", "two"])
+
+    senders = {message.sender for message in world.queue.receive(most=10)}
+
+    assert len(senders) == 1
+    assert "" not in senders
+
+
 def test_nothing_is_sent_and_deleted_without_a_fuss(queue_worlds: QueueWorlds) -> None:
     world = queue_worlds(PATIENT)
 

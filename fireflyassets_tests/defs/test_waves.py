@@ -1,5 +1,9 @@
 """Runs as Dagster sees them: waves that a sensor launched, and runs that a person started."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
+import dagster as dg
 import pytest
 
 from fireflyassets.adapters.clock import SystemClock
@@ -190,3 +194,37 @@ def test_scattered_jobs_go_into_one_run(count: int) -> None:
         end = keys.index(request.tags[names.RANGE_END_TAG])
         assert set(keys[start : end + 1]) == set(later)
         assert set(keys) == {*first, *later}
+
+
+def test_a_run_s_range_holds_its_own_jobs_alone() -> None:
+    """A key that another writer adds in between is in no run; what was shrunk away is queued."""
+    with location() as there:
+        jobs = there.here.order(3)
+        crowded = replace(there, instance=Crowded(there.instance))
+
+        requests = crowded.dispatch()
+
+        keys = list(there.instance.get_dynamic_partitions("jobs_acme_spring-launch"))
+        asked: set[str] = set()
+        for request in requests:
+            start = keys.index(request.tags[names.RANGE_START_TAG])
+            end = keys.index(request.tags[names.RANGE_END_TAG])
+            asked |= set(keys[start : end + 1])
+        assert "foreign" in keys
+        running = {job for job in jobs if there.here.row(job).status is Status.RUNNING}
+        assert asked == running
+        assert {there.here.row(job).wave for job in set(jobs) - running} <= {None}
+
+
+class Crowded:
+    """An instance where somebody else adds a key just after each of our own additions."""
+
+    def __init__(self, instance: dg.DagsterInstance) -> None:
+        self._instance = instance
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._instance, name)
+
+    def add_dynamic_partitions(self, name: str, keys: Sequence[str]) -> None:
+        """Add the keys, and one that is nobody's here."""
+        self._instance.add_dynamic_partitions(name, [*keys, "foreign"])

@@ -50,6 +50,16 @@ def test_own_paths_and_settings_pass() -> None:
     assert told["ADOBE"] == "secret"
 
 
+def test_a_real_issuer_and_real_senders_do_not_count_here() -> None:
+    """With them no token and no message of the stack's own would be believed."""
+    told = composed(
+        {"FIREFLYASSETS_OIDC_AUDIENCE": "real", "FIREFLYASSETS_QUEUE_SENDERS": '{"AROA": ["a"]}'}
+    )
+
+    assert "FIREFLYASSETS_OIDC_AUDIENCE" not in told
+    assert "FIREFLYASSETS_QUEUE_SENDERS" not in told
+
+
 def test_memory_is_spared_unless_a_person_says_otherwise() -> None:
     assert composed({})["MALLOC_ARENA_MAX"] == "2"
     assert composed({"MALLOC_ARENA_MAX": "8"})["MALLOC_ARENA_MAX"] == "8"
@@ -63,6 +73,7 @@ def test_settings_read_what_was_composed(monkeypatch: pytest.MonkeyPatch) -> Non
 
     assert settings.ims_url == settings.firefly_url == "http://127.0.0.1:1002"
     assert settings.adobe_hosts == ("127.0.0.1:1002",)
-    assert settings.api_tokens == {"token-of-acme": "acme"}
+    assert settings.oidc_issuer == "urn:fireflyassets:local"
+    assert settings.oidc_keys_url == "file:///state/keys.json"
     assert settings.api_url == "http://127.0.0.1:1003"
     assert settings.project == Path("/project")

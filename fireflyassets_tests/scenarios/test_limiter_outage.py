@@ -9,12 +9,11 @@ from datetime import date
 
 import pytest
 
-from fireflyassets.adapters import limiters
+from fireflyassets.adapters import limiters, threads
 from fireflyassets.adapters.clock import SystemClock
 from fireflyassets.core.failure import Family
 from fireflyassets.core.status import Status
 from fireflyassets.limiter.port import Limits
-from fireflyassets.wave.assembly import in_thread
 from fireflyassets.wave.reports import Ended, Made, Turn
 from fireflyassets.wave.thread import WaveThread
 from fireflyassets_tests.adapters.services import Service, own_redis
@@ -49,7 +48,7 @@ def test_a_wave_parks_while_redis_is_dead_and_the_next_one_finishes() -> None:
     here.images.vendor.seconds = here.documents.vendor.seconds = 0.2
     with own_redis() as redis:
         limiter = limiters.redis_limiter(f"redis://127.0.0.1:{redis.port}/0")
-        here.shop = replace(here.shop, limiter=limiter, limits=quick, offload=in_thread)
+        here.shop = replace(here.shop, limiter=limiter, limits=quick, lanes=threads.lanes())
         jobs = here.order(JOBS)
 
         first = work(here, jobs, redis=redis)

@@ -67,6 +67,25 @@ def test_requests_become_rows_and_leave_the_queue() -> None:
     assert left(door) == []
 
 
+def test_a_sender_speaks_for_its_own_customers_alone() -> None:
+    """Who sent a message is what the queue attests, whatever the message says."""
+    door = front_door()
+    producer = MemoryQueue(door.clock, sender="AROAPRODUCER")
+    stranger = MemoryQueue(door.clock, sender="AROASTRANGER")
+    bound = {"AROAPRODUCER": (CUSTOMER,)}
+    for queue in (producer, stranger):
+        queue.send([body("a"), body("b", customer="bolt"), json.dumps({"version": 1, "wake": []})])
+
+    told = [drain(queue, door.intake, most=10, senders=bound) for queue in (producer, stranger)]
+
+    assert told == [Drained(recorded=1, wakes=1, quarantined=1), Drained(wakes=1, quarantined=2)]
+    assert door.ledger.job(ids.job_id("bolt", "b")) is None
+    assert [letter.body for letter in producer.dead] == [body("b", customer="bolt")]
+    assert {letter.reason for letter in (*producer.dead, *stranger.dead)} == {
+        "customer (sender): Let FIREFLYASSETS_QUEUE_SENDERS name both."
+    }
+
+
 def test_known_jobs_and_wakes_pass() -> None:
     """Neither is an error, and neither writes anything."""
     door = front_door()

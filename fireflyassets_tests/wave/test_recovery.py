@@ -12,7 +12,13 @@ from fireflyassets.core.failure import Family, Fault
 from fireflyassets.core.money import Cause
 from fireflyassets.core.status import Status
 from fireflyassets.limiter.virtual_time import run
-from fireflyassets.ports.paid import EndedBadly, Gone, NotAccepted, OutcomeLost, Working
+from fireflyassets.ports.paid import (
+    EndedBadly,
+    Gone,
+    NotAccepted,
+    OutcomeLost,
+    Working,
+)
 from fireflyassets.stages.dispatch import take_over
 from fireflyassets.wave.reports import Turn
 from fireflyassets_tests.books import books_agree
@@ -269,27 +275,6 @@ def test_an_outage_parks_before_the_tries_are_spent() -> None:
         assert here.images.vendor.sent == 3
         causes = [row.cause for row in here.ledger.history(job).operations]
         assert causes == [Cause.POSSIBLE_COST] * 3
-
-    run(scenario)
-
-
-def test_a_token_outage_costs_no_try() -> None:
-    """While no token can be had nothing is sent to Firefly: the job parks with its tries left."""
-
-    async def scenario() -> None:
-        here = floor()
-        (job,) = here.order(1)
-        no_token = NotAccepted(Fault(Family.IMS, 429, "rate_limited"), timedelta(seconds=5))
-        here.images.vendor.script.extend([no_token] * 3)
-
-        ended = await here.work([job])
-        assert ended[job].turn is Turn.PARKED
-        attempts = here.ledger.history(job).attempts
-        assert [one.counts for one in attempts] == [False] * 3
-        await here.clock.sleep(timedelta(minutes=11))
-        ended = await here.work([job])
-
-        assert ended[job].turn is Turn.SUCCEEDED
 
     run(scenario)
 

@@ -1,17 +1,26 @@
 """When a wave works, waits and stops: lease, turn, window and time, in virtual time."""
 
 import asyncio
-from datetime import timedelta
+from collections.abc import Callable
+from datetime import datetime, timedelta
 
+import pytest
+
+from fireflyassets.core import ids
 from fireflyassets.core.failure import Family, Fault
+from fireflyassets.core.job import Hold
 from fireflyassets.core.status import Status
 from fireflyassets.limiter.virtual_time import run
-from fireflyassets.ports.entries import Claim, Release
-from fireflyassets.ports.paid import EndedBadly
+from fireflyassets.ports.clock import Clock
+from fireflyassets.ports.entries import AttemptState, Claim, Release
+from fireflyassets.ports.paid import EndedBadly, NotAccepted, Poll, PollFailed, Working
 from fireflyassets.stages.dispatch import take_over
+from fireflyassets.wave.engine import WaveEngine
 from fireflyassets.wave.reports import Skipped, Turn
 from fireflyassets_tests.books import books_agree
-from fireflyassets_tests.floor import Take, floor
+from fireflyassets_tests.floor import ORGANISATION, FakeImages, Floor, Take, floor
+
+BUSY = Fault(Family.FIREFLY, 429, "rate_limited")
 
 
 def test_a_wave_that_lost_its_lease_sends_nothing_more() -> None:
@@ -143,24 +152,171 @@ def test_an_unknown_outcome_outweighs_a_failure() -> None:
     run(scenario)
 
 
+class Asked(FakeImages):
+    """A Firefly that notes when it is asked how a job stands."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(clock)
+        self.asked_at: list[datetime] = []
+
+    async def poll(self, status_url: str) -> Poll:
+        self.asked_at.append(self.vendor.clock.now())
+        return await super().poll(status_url)
+
+
+async def working(here: Floor, jobs: list[str]) -> tuple[WaveEngine, asyncio.Future[None]]:
+    """Start a wave of the jobs and let it send the first."""
+    engine = here.engine(here.begin(jobs).waves[0])
+    task = asyncio.ensure_future(engine.run())
+    while not here.images.vendor.sent:
+        await here.clock.sleep(timedelta(milliseconds=1))
+    return engine, task
+
+
 def test_a_resumed_job_is_asked_for_at_once() -> None:
-    """What was accepted before is polled without the usual wait: it is likely done."""
+    """What an earlier claim sent is polled without the usual wait, however young it is."""
 
     async def scenario() -> None:
         here = floor()
+        images = here.images = Asked(here.clock)
+        images.vendor.seconds = 30
         (job,) = here.order(1)
-        (wave,) = here.begin([job]).waves
-        dead = asyncio.ensure_future(here.engine(wave).run())
-        await here.clock.sleep(timedelta(seconds=0.5))
-        dead.cancel()
-        await here.clock.sleep(timedelta(minutes=2))
-        take_over(here.ledger, wave, now=here.clock.now())
-        polls, began = here.images.vendor.polls, here.clock.now()
+        engine, task = await working(here, [job])
+        stopped_at = here.clock.now()
+        engine.stop()
+        await task
+        assert here.clock.now() - stopped_at < timedelta(milliseconds=100)
+        assert here.row(job).status is Status.QUEUED
+        images.asked_at.clear()
+        began = here.clock.now()
 
         await here.work([job])
 
-        assert here.images.vendor.polls == polls + 1
-        first_send = here.documents.vendor.jobs["photoshop-1"][0]
-        assert first_send - began < timedelta(seconds=2.5)
+        first, second = images.asked_at[:2]
+        assert first - began < timedelta(milliseconds=10)
+        assert second - first > timedelta(seconds=1)
+        assert images.vendor.sent == 1
+        assert here.row(job).status is Status.SUCCEEDED
+        books_agree(here)
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("answer", [Working(), PollFailed(BUSY, timedelta(minutes=9))])
+def test_a_stop_asks_once_more_and_waits_for_nothing(answer: Poll) -> None:
+    """Whatever the service asked us to wait, a stopped wave gives its jobs back within a second.
+
+    The id is stored: the job is due at once, and its next wave, or the sweep, asks for it.
+    """
+
+    async def scenario() -> None:
+        here = floor()
+        here.images.vendor.script.append(Take(seconds=0, ending=answer))
+        (job,) = here.order(1)
+        engine, task = await working(here, [job])
+        await here.clock.sleep(timedelta(seconds=20))
+        polls, began = here.images.vendor.polls, here.clock.now()
+
+        engine.stop()
+        await task
+
+        assert here.clock.now() - began < timedelta(seconds=1)
+        assert here.images.vendor.polls <= polls + 1
+        row = here.row(job)
+        assert (row.status, row.attempts, row.crashes) == (Status.QUEUED, 0, 0)
+        assert row.not_before is not None
+        assert row.not_before <= here.clock.now()
+        (attempt,) = here.ledger.history(job).attempts
+        assert attempt.state is AttemptState.ACCEPTED
+
+    run(scenario)
+
+
+def test_a_stop_takes_in_what_is_done() -> None:
+    """The last question is worth it: a picture that is ready is kept and bound."""
+
+    async def scenario() -> None:
+        here = floor()
+        here.images.vendor.seconds = 0.5
+        (job,) = here.order(1)
+        engine, task = await working(here, [job])
+        await here.clock.sleep(timedelta(seconds=0.6))
+
+        engine.stop()
+        await task
+
+        assert ("art", 1) in here.ledger.history(job).steps
+        assert here.documents.vendor.sent == 0
+
+    run(scenario)
+
+
+def test_a_stop_ends_the_wait_between_two_sends() -> None:
+    """A wave that waits out the service's own errors gives the job back at once."""
+
+    async def scenario() -> None:
+        here = floor()
+        down = NotAccepted(Fault(Family.FIREFLY, 503, "model_not_loaded"), timedelta(seconds=50))
+        here.images.vendor.script.append(down)
+        (job,) = here.order(1)
+        engine, task = await working(here, [job])
+        began = here.clock.now()
+
+        engine.stop()
+        await task
+
+        assert here.clock.now() - began < timedelta(seconds=1)
+        assert here.images.vendor.sent == 1
+        assert here.row(job).status is Status.QUEUED
+
+    run(scenario)
+
+
+class Stopping(FakeImages):
+    """A Firefly whose token comes just as the wave stops."""
+
+    stop: Callable[[], None]
+
+    async def ready(self) -> NotAccepted | None:
+        self.stop()
+        return None
+
+
+def test_a_wave_that_stops_takes_no_ticket() -> None:
+    """Not even one that is due at this very moment."""
+
+    async def scenario() -> None:
+        here = floor()
+        images = here.images = Stopping(here.clock)
+        (job,) = here.order(1)
+        engine = here.engine(here.begin([job]).waves[0])
+        images.stop = engine.stop
+
+        await engine.run()
+
+        assert images.vendor.sent == 0
+        assert here.ledger.history(job).attempts == ()
+        item = ids.limit_item(ORGANISATION, Family.FIREFLY)
+        assert here.shop.limiter.state(item).used_today == 0
+        assert here.row(job).status is Status.QUEUED
+
+    run(scenario)
+
+
+def test_a_held_job_has_no_wave_formed_for_it() -> None:
+    """Run by hand, it is left alone for its hold, and not as if another wave had been faster."""
+
+    async def scenario() -> None:
+        here = floor()
+        held, free = here.order(2)
+        claim = here.ledger.claim(held, "acme", "w-other", now=here.clock.now())
+        assert claim is not None
+        hold = Release("look", hold=Hold("look", here.clock.now(), "ops"))
+        here.ledger.release(claim, hold, now=here.clock.now())
+
+        begun = here.begin([held, free])
+
+        assert [wave.jobs for wave in begun.waves] == [(free,)]
+        assert begun.skipped == (Skipped(held, "it is held: look"),)
 
     run(scenario)

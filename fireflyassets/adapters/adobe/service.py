@@ -62,6 +62,11 @@ class AdobeService(PaidService):
         self._base_url = base_url.rstrip("/")
         self._submit_timeout = parts.submit_timeout
 
+    async def ready(self) -> NotAccepted | None:
+        """Have an access token in hand, fetched now if need be; None, or why there is none."""
+        missing = await self._wire.missing_token(self._submit_timeout)
+        return None if missing is None else NotAccepted(missing.fault, missing.retry_after)
+
     async def poll(self, status_url: str) -> Poll:
         """Ask how a job stands, at its own URL; at the base host if that can't be reached."""
         reply = await self._ask_status(status_url)

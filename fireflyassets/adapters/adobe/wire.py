@@ -15,6 +15,7 @@ from fireflyassets.adapters.adobe.exchange import Answer, Call, Exchange, NoAnsw
 from fireflyassets.adapters.adobe.hosts import AllowedHosts, parse_address
 from fireflyassets.adapters.adobe.ims import Ims
 from fireflyassets.adapters.adobe.mint import NoToken
+from fireflyassets.core.errors import StoreUnavailable
 from fireflyassets.core.failure import Family, Fault
 from fireflyassets.ports.clock import Clock
 
@@ -90,19 +91,24 @@ class AdobeWire:
             return reply
         return await self._send(call, token, until, tried=2)
 
+    async def missing_token(self, within: timedelta) -> NoToken | None:
+        """Fetch a token if none is in hand; return why none came *within* that time."""
+        until = asyncio.get_running_loop().time() + within.total_seconds()
+        token = await self._token(self._tokens.token(), until)
+        return token if isinstance(token, NoToken) else None
+
     async def aclose(self) -> None:
         """Stop renewals and close the connections."""
         await self._tokens.aclose()
         await self._sender.exchange.aclose()
 
-    async def _token(
-        self, token: Awaitable[str | NoToken], until: float
-    ) -> str | NoToken | NoAnswer:
+    async def _token(self, token: Awaitable[str | NoToken], until: float) -> str | NoToken:
         try:
             async with asyncio.timeout_at(until):
                 return await token
-        except TimeoutError:
-            return NoAnswer("no_token_in_time", sent=False)
+        except (TimeoutError, StoreUnavailable):
+            # Told as an answer: an error out of a submit would leave its outcome unknown.
+            return NoToken(Fault(Family.IMS, None, "no_token_in_time"))
 
     async def _send(self, call: Call, token: str, until: float, *, tried: int) -> Answer | NoAnswer:
         ours = {

@@ -64,6 +64,11 @@ def campaign_key(customer: str, campaign: str) -> "AttributeValueTypeDef":
     return to.text(f"{customer}#{campaign}")
 
 
+def campaign_sort(created_at: datetime, job_id: str) -> "AttributeValueTypeDef":
+    """Return a job's place among its campaign's."""
+    return to.text(f"{to.iso(created_at)}#{job_id}")
+
+
 def ended_key(job_id: str, ended_at: datetime) -> "AttributeValueTypeDef":
     """Return the day and shard that an ended job is exported under."""
     shard = crc32(job_id.encode()) % ENDED_SHARDS
@@ -130,7 +135,7 @@ def _index_attributes(row: JobRow) -> "dict[str, AttributeValueTypeDef | None]":
     due = queue_sort(row.not_before or row.created_at, row.job_id)
     return {
         "campaignKey": campaign_key(row.customer_id, row.campaign_id),
-        "campaignSort": to.text(f"{to.iso(row.created_at)}#{row.job_id}"),
+        "campaignSort": campaign_sort(row.created_at, row.job_id),
         # Where a release puts the job back, without having read its row.
         "queueHome": line,
         "queuePlace": queue_sort(row.created_at, row.job_id),
@@ -166,7 +171,7 @@ def job_row(item: Item) -> JobRow:
         epoch=read.integer("epoch"),
         generation=read.integer("generation"),
         wave=read.maybe_text("wave"),
-        hold=_hold(read.mapping("hold")) if read.has("hold") else None,
+        hold=hold_of(read.mapping("hold")) if read.has("hold") else None,
         not_before=read.maybe_instant("notBefore"),
         reason=read.maybe_text("reason"),
         attempts=read.integer("attempts"),
@@ -197,7 +202,8 @@ def hold_attribute(hold: Hold) -> "AttributeValueTypeDef":
     )
 
 
-def _hold(read: Reader) -> Hold:
+def hold_of(read: Reader) -> Hold:
+    """Return the hold of such a map."""
     return Hold(reason=read.text("reason"), since=read.instant("since"), by=read.text("by"))
 
 

@@ -13,6 +13,8 @@ from botocore.exceptions import ClientError
 from fireflyassets.adapters.aws.attributes import Item
 from fireflyassets.adapters.aws.backoff import Backoff
 from fireflyassets.adapters.aws.expressions import Condition, names
+from fireflyassets.adapters.aws.outages import told
+from fireflyassets.core.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 TRANSACTION_ITEMS: Final = 100
 BATCH_GET_KEYS: Final = 100
 
+_STORE: Final = "DynamoDB"
 _FAILED: Final = "ConditionalCheckFailed"
 _PASSING: Final = frozenset(
     {"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"}
@@ -62,21 +65,25 @@ class Cancelled:
 
 
 class Database:
-    """A client with our own retries on top of its. Shared by threads."""
+    """A client with our own retries on top of its. Shared by threads.
+
+    Every call raises `StoreUnavailable` where the service does not answer.
+    """
 
     def __init__(self, client: "DynamoDBClient", backoff: Backoff) -> None:
         self._client = client
         self._backoff = backoff
 
+    @told(_STORE)
     def transact(self, items: "Sequence[TransactWriteItemTypeDef]") -> Committed | Cancelled:
         """Write all *items* or none, at most 100; conflicts with other transactions are retried.
 
         The client sends a token of its own, so that a retry after a lost answer writes once.
 
         Raises:
-            ClientError: The conflicts did not end, or the request itself is wrong.
+            StoreUnavailable: The conflicts did not end.
+            ClientError: The request itself is wrong.
         """
-        lost: ClientError | None = None
         for _ in self._backoff.pauses():
             try:
                 self._client.transact_write_items(TransactItems=items)
@@ -86,11 +93,11 @@ class Database:
                     return _cancelled(error)
                 if not _PASSING.intersection(codes):
                     raise
-                lost = error
             else:
                 return Committed()
-        raise lost or RuntimeError("A backoff without tries sends nothing.")
+        raise StoreUnavailable(_STORE, "transactions conflict without end")
 
+    @told(_STORE)
     def update(self, request: "UpdateTypeDef") -> Applied | Lost:
         """Send one conditional update."""
         try:
@@ -99,6 +106,7 @@ class Database:
             return Lost(_stored(error))
         return Applied(answer.get("Attributes", {}))
 
+    @told(_STORE)
     def put(self, request: "PutTypeDef") -> Applied | Lost:
         """Send one conditional put."""
         try:
@@ -107,6 +115,12 @@ class Database:
             return Lost(_stored(error))
         return Applied({})
 
+    @told(_STORE)
+    def delete(self, table: str, key: Item) -> None:
+        """Remove an item; one that is not there is fine."""
+        self._client.delete_item(TableName=table, Key=key)
+
+    @told(_STORE)
     def get(self, table: str, key: Item) -> Item | None:
         """Read one item consistently."""
         answer = self._client.get_item(TableName=table, Key=key, ConsistentRead=True)
@@ -121,6 +135,7 @@ class Database:
             found += self._get_chunk(table, chunk)
         return found
 
+    @told(_STORE)
     def _get_chunk(
         self, table: str, keys: "list[Mapping[str, AttributeValueTypeDef]]"
     ) -> list[Item]:
@@ -133,14 +148,15 @@ class Database:
             if not left:
                 return found
             keys = list(left["Keys"])
-        raise TimeoutError(f"Table {table}: {len(keys)} keys stayed unprocessed.")
+        raise StoreUnavailable(_STORE, f"{len(keys)} keys of {table} stayed unprocessed")
 
     def pages(self, query: "QueryInputTypeDef") -> Iterator[Item]:
         """Yield all items of a query; an empty page is not the end of them."""
         start: Item | None = None
         while True:
             more = {"ExclusiveStartKey": start} if start else {}
-            answer = self._client.query(**cast("QueryInputTypeDef", {**query, **more}))
+            with told(_STORE):
+                answer = self._client.query(**cast("QueryInputTypeDef", {**query, **more}))
             yield from answer["Items"]
             start = answer.get("LastEvaluatedKey")
             if not start:
@@ -156,6 +172,22 @@ def query(table: str, condition: Condition, *, index: str | None = None) -> "Que
         "ExpressionAttributeValues": condition.values,
     }
     return {**source, "IndexName": index} if index else {**source, "ConsistentRead": True}
+
+
+def filtered(request: "QueryInputTypeDef", condition: Condition) -> "QueryInputTypeDef":
+    """Return the query without the items that *condition* does not hold for; all are read."""
+    return {
+        **request,
+        "FilterExpression": condition.text,
+        "ExpressionAttributeNames": {
+            **request.get("ExpressionAttributeNames", {}),
+            **names(condition.text),
+        },
+        "ExpressionAttributeValues": {
+            **request.get("ExpressionAttributeValues", {}),
+            **condition.values,
+        },
+    }
 
 
 class _Reason(TypedDict, total=False):

@@ -7,11 +7,11 @@ and `bind` one transaction each; `begin_attempt`, `accept_attempt` and `heartbea
 """
 
 from fireflyassets.adapters.aws.ledger_intake import LedgerIntake
-from fireflyassets.adapters.aws.ledger_leftovers import LedgerLeftovers
+from fireflyassets.adapters.aws.ledger_steering import LedgerSteering
 from fireflyassets.adapters.aws.ledger_turns import LedgerTurns
 from fireflyassets.adapters.aws.ledger_waves import LedgerWaves
 from fireflyassets.ports.ledger import JobLedger
 
 
-class DynamoLedger(LedgerIntake, LedgerTurns, LedgerWaves, LedgerLeftovers, JobLedger):
+class DynamoLedger(LedgerIntake, LedgerTurns, LedgerWaves, LedgerSteering, JobLedger):
     """The truth, in four tables under one prefix. Safe to share by threads."""

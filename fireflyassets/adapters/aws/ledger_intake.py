@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Final
 from fireflyassets.adapters.aws import attributes as to
 from fireflyassets.adapters.aws import codec
 from fireflyassets.adapters.aws.attributes import Item
-from fireflyassets.adapters.aws.database import TRANSACTION_ITEMS, Committed, query
+from fireflyassets.adapters.aws.database import TRANSACTION_ITEMS, Committed, filtered, query
 from fireflyassets.adapters.aws.expressions import Condition, new, put
 from fireflyassets.adapters.aws.ledger_base import LedgerBase
 from fireflyassets.adapters.aws.tables import CAMPAIGN, QUEUE
 from fireflyassets.adapters.ledger_rules import check_new
 from fireflyassets.adapters.outbox import status_event
 from fireflyassets.core.job import JobRow
-from fireflyassets.ports.entries import Conflict, Duplicate, Recorded, Recording
+from fireflyassets.core.status import Status
+from fireflyassets.ports.entries import Conflict, Duplicate, Place, Recorded, Recording
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
@@ -91,6 +92,29 @@ class LedgerIntake(LedgerBase):
         )
         request = query(self._tables.jobs, condition, index=CAMPAIGN.name)
         return [codec.job_row(item) for item in self._database.pages(request)]
+
+    def campaign_page(
+        self,
+        customer: str,
+        campaign: str,
+        *,
+        after: Place | None,
+        status: Status | None = None,
+        most: int,
+    ) -> list[JobRow]:
+        """Return up to *most* of those rows that come behind *after*."""
+        values = {":campaign": codec.campaign_key(customer, campaign)}
+        text = "#campaignKey = :campaign"
+        if after:
+            text += " AND #campaignSort > :after"
+            values[":after"] = codec.campaign_sort(after.created_at, after.job_id)
+        request = query(self._tables.jobs, Condition(text, values), index=CAMPAIGN.name)
+        if status:
+            kept = Condition("#status = :status", {":status": to.text(status)})
+            request = filtered(request, kept)
+        else:
+            request["Limit"] = most
+        return [codec.job_row(item) for item in islice(self._database.pages(request), most)]
 
     def due(self, credential: str, customer: str, *, now: datetime, most: int) -> list[JobRow]:
         """Return up to *most* queued, unheld jobs that are due, the longest due first."""

@@ -107,7 +107,7 @@ class LedgerLeftovers(LedgerCalls):
         check_unowned(row)
         key = codec.job_key(row.job_id, row.customer_id)
         guard: TransactWriteItemTypeDef = {
-            "ConditionCheck": check(self._tables.jobs, key, _unmoved(row))
+            "ConditionCheck": check(self._tables.jobs, key, unmoved(row))
         }
         return self._make(guard, result, operations)
 
@@ -126,14 +126,14 @@ class LedgerLeftovers(LedgerCalls):
         noted = update(self._tables.work, key, Change(said), _undecided(attempt))
         guards: list[TransactWriteItemTypeDef] = [self._moved(row, move), {"Update": noted}]
         if isinstance(move, Ending):
-            guards.append(self._event_put(_closing_event(row, move)))
+            guards.append(self._event_put(closing_event(row, move)))
         return self._write_what_is_new(guards, self._booked(operations))
 
     def recost(self, row: JobRow, cost: Cost) -> bool:
         """Write what an ended job has cost by now; False if it has moved."""
         key = codec.job_key(row.job_id, row.customer_id)
         change = Change(codec.cost_attributes(cost))
-        request = update(self._tables.jobs, key, change, _unmoved(row))
+        request = update(self._tables.jobs, key, change, unmoved(row))
         return isinstance(self._database.update(request), Applied)
 
     def lift(self, row: JobRow, *, now: datetime) -> bool:
@@ -142,18 +142,18 @@ class LedgerLeftovers(LedgerCalls):
             return False
         key = codec.job_key(row.job_id, row.customer_id)
         change = _resumed(row, now)
-        request = update(self._tables.jobs, key, change, _unmoved(row))
+        request = update(self._tables.jobs, key, change, unmoved(row))
         return isinstance(self._database.update(request), Applied)
 
     def _moved(self, row: JobRow, move: Resumed | Ending | None) -> "TransactWriteItemTypeDef":
-        key, unmoved = codec.job_key(row.job_id, row.customer_id), _unmoved(row)
+        key, as_read = codec.job_key(row.job_id, row.customer_id), unmoved(row)
         if move is None:
-            return {"ConditionCheck": check(self._tables.jobs, key, unmoved)}
-        change = _resumed(row, move.at) if isinstance(move, Resumed) else _closed(row, move)
-        return {"Update": update(self._tables.jobs, key, change, unmoved)}
+            return {"ConditionCheck": check(self._tables.jobs, key, as_read)}
+        change = _resumed(row, move.at) if isinstance(move, Resumed) else closed(row, move)
+        return {"Update": update(self._tables.jobs, key, change, as_read)}
 
 
-def _unmoved(row: JobRow) -> Condition:
+def unmoved(row: JobRow) -> Condition:
     """Return the condition that a job stands as it was read: status, epoch and hold."""
     values: Item = {":status": to.text(row.status), ":epoch": to.number(row.epoch)}
     held = "attribute_not_exists(#hold)"
@@ -192,13 +192,15 @@ def _resumed(row: JobRow, at: datetime) -> Change:
     )
 
 
-def _closed(row: JobRow, ending: Ending) -> Change:
+def closed(row: JobRow, ending: Ending) -> Change:
+    """Return what the end of a job that no wave works on writes: a new epoch, out of its line."""
     change = ended(row.job_id, ending)
     gone = dict.fromkeys(("hold", "notBefore", "queueKey", "queueSort"))
     return replace(change, sets={**change.sets, **gone}, adds={**change.adds, "epoch": 1})
 
 
-def _closing_event(row: JobRow, ending: Ending) -> StatusEvent:
+def closing_event(row: JobRow, ending: Ending) -> StatusEvent:
+    """Return the event of that end."""
     return status_event(
         job_id=row.job_id,
         customer=row.customer_id,

@@ -11,12 +11,14 @@ from urllib.parse import urlencode
 
 from botocore.exceptions import ClientError
 
+from fireflyassets.adapters.aws.outages import told
 from fireflyassets.ports.objects import ObjectStore
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_s3.type_defs import PutObjectRequestTypeDef
 
+_STORE: Final = "S3"
 _ABSENT: Final = frozenset({"NoSuchKey", "404", "NotFound"})
 """Codes of a missing object; HEAD has no body and so gives its status instead."""
 
@@ -28,6 +30,7 @@ class S3ObjectStore(ObjectStore):
         self._client = client
         self._bucket = bucket
 
+    @told(_STORE)
     def put(
         self, key: str, content: bytes, *, media_type: str, tags: Mapping[str, str] | None = None
     ) -> None:
@@ -42,6 +45,7 @@ class S3ObjectStore(ObjectStore):
             request["Tagging"] = urlencode(tags)
         self._client.put_object(**request)
 
+    @told(_STORE)
     def get(self, key: str) -> bytes | None:
         """Return an object's bytes, or None where there is none."""
         try:
@@ -51,6 +55,7 @@ class S3ObjectStore(ObjectStore):
         with answer["Body"] as body:
             return body.read()
 
+    @told(_STORE)
     def exists(self, key: str) -> bool:
         """Say whether there is an object under *key*."""
         try:
@@ -59,6 +64,7 @@ class S3ObjectStore(ObjectStore):
             return bool(_none_if_absent(error))
         return True
 
+    @told(_STORE)
     def tags(self, key: str) -> dict[str, str] | None:
         """Return the object's tags as the store has them now; None where there is no object."""
         try:

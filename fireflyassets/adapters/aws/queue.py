@@ -94,20 +94,22 @@ class SqsQueue(JobQueue):
             answer = self._client.receive_message(
                 QueueUrl=self._urls.jobs,
                 MaxNumberOfMessages=min(BATCH_ENTRIES, most - len(messages)),
-                MessageSystemAttributeNames=["ApproximateReceiveCount"],
+                MessageSystemAttributeNames=["ApproximateReceiveCount", "SenderId"],
                 WaitTimeSeconds=0,
             )
             batch = answer.get("Messages", [])
             if not batch:
                 break
             for raw in batch:
-                count = raw.get("Attributes", {}).get("ApproximateReceiveCount", "1")
+                attested = raw.get("Attributes", {})
                 messages.append(
                     Message(
                         message_id=raw.get("MessageId", ""),
                         receipt=raw.get("ReceiptHandle", ""),
                         body=raw.get("Body", ""),
-                        receives=int(count),
+                        receives=int(attested.get("ApproximateReceiveCount", "1")),
+                        # A role's has its session behind it.
+                        sender=attested.get("SenderId", "").partition(":")[0],
                     )
                 )
         return messages

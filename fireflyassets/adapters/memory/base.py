@@ -7,7 +7,7 @@ from threading import RLock
 
 from fireflyassets.adapters.memory.calls import MemoryCalls
 from fireflyassets.adapters.outbox import StatusEvent, status_event
-from fireflyassets.core.job import JobRow
+from fireflyassets.core.job import Hold, JobRow
 from fireflyassets.ports.entries import Wave
 
 
@@ -18,6 +18,7 @@ class MemoryBase:
         self._lock = RLock()
         self._rows: dict[str, JobRow] = {}
         self._waves: dict[str, Wave] = {}
+        self._holds: dict[tuple[str, str], Hold] = {}
         self._calls = MemoryCalls()
         self._outbox: list[StatusEvent] = []
 

@@ -16,7 +16,7 @@ from fireflyassets.adapters.ledger_rules import (
     is_claimable,
 )
 from fireflyassets.adapters.memory import turns
-from fireflyassets.adapters.memory.leftovers import MemoryLeftovers
+from fireflyassets.adapters.memory.steering import MemorySteering
 from fireflyassets.adapters.outbox import StatusEvent
 from fireflyassets.core.errors import OwnershipLost
 from fireflyassets.core.job import JobRow, StepResult
@@ -30,6 +30,7 @@ from fireflyassets.ports.entries import (
     Ending,
     History,
     Operation,
+    Place,
     Recorded,
     Recording,
     Release,
@@ -39,7 +40,7 @@ from fireflyassets.ports.entries import (
 from fireflyassets.ports.ledger import JobLedger
 
 
-class MemoryLedger(MemoryLeftovers, JobLedger):
+class MemoryLedger(MemorySteering, JobLedger):
     """The truth of one process. *outbox* holds the events in the order of their writing."""
 
     @property
@@ -83,6 +84,25 @@ class MemoryLedger(MemoryLeftovers, JobLedger):
             rows = list(self._rows.values())
         mine = [row for row in rows if (row.customer_id, row.campaign_id) == (customer, campaign)]
         return sorted(mine, key=lambda row: (row.created_at, row.job_id))
+
+    def campaign_page(
+        self,
+        customer: str,
+        campaign: str,
+        *,
+        after: Place | None,
+        status: Status | None = None,
+        most: int,
+    ) -> list[JobRow]:
+        """Return up to *most* of those rows that come behind *after*."""
+        bound = (after.created_at, after.job_id) if after else None
+        rows = [
+            row
+            for row in self.campaign_jobs(customer, campaign)
+            if status in {None, row.status}
+            and (bound is None or (row.created_at, row.job_id) > bound)
+        ]
+        return rows[:most]
 
     # -- dispatch ---------------------------------------------------------------------------
     def due(self, credential: str, customer: str, *, now: datetime, most: int) -> list[JobRow]:

@@ -25,9 +25,16 @@ class DeadLetter:
 class MemoryQueue(JobQueue):
     """Messages of one process, the oldest first."""
 
-    def __init__(self, clock: Clock, *, visibility: timedelta = timedelta(seconds=60)) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        *,
+        visibility: timedelta = timedelta(seconds=60),
+        sender: str = "this-process",
+    ) -> None:
         self._clock = clock
         self._visibility = visibility
+        self._sender = sender
         self._lock = Lock()
         self._messages: dict[str, Message] = {}
         self._hidden_until: dict[str, datetime] = {}
@@ -44,7 +51,9 @@ class MemoryQueue(JobQueue):
         with self._lock:
             for body in bodies:
                 message_id = str(uuid4())
-                self._messages[message_id] = Message(message_id, "", body, receives=0)
+                self._messages[message_id] = Message(
+                    message_id, "", body, receives=0, sender=self._sender
+                )
 
     def receive(self, *, most: int) -> list[Message]:
         """Return up to *most* visible messages and hide them for a while."""

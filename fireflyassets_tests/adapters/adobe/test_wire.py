@@ -4,8 +4,11 @@ from datetime import timedelta
 
 import httpx
 
-from fireflyassets.core.failure import FailureClass, classify
+from fireflyassets.adapters.memory.tokens import MemoryTokens
+from fireflyassets.core.errors import StoreUnavailable
+from fireflyassets.core.failure import FailureClass, Family, classify
 from fireflyassets.ports.paid import Accepted, Done, NotAccepted, PollFailed, Working
+from fireflyassets.ports.tokens import StoredToken
 from fireflyassets_tests.adapters.adobe import bench
 from fireflyassets_tests.adapters.adobe.bench import (
     STATUS_URL,
@@ -211,3 +214,56 @@ def test_other_failures_stay_with_the_job_s_own_host() -> None:
 
     assert isinstance(poll, PollFailed)
     assert {seen.host for seen in adobe.seen} == {"firefly-epo854211.adobe.io"}
+
+
+def test_a_service_is_ready_with_the_token_in_hand() -> None:
+    """The first ask fetches the token, every further one and the call itself cost nothing."""
+    adobe = ScriptedAdobe(answering(bench.accepted()))
+
+    async def asked(clients: bench.AdobeClients) -> list[object]:
+        services = (clients.images, clients.documents, clients.images)
+        return [await one.ready() for one in services] + [
+            await clients.images.generate(bench.GENERATE)
+        ]
+
+    *ready, sent = bench.run(asked, adobe)
+
+    assert ready == [None] * 3
+    assert isinstance(sent, Accepted)
+    assert adobe.mints == 1
+    assert len(adobe.seen) == 1
+
+
+def test_a_service_without_a_token_is_not_ready() -> None:
+    """It says why, as the token service did, and nothing goes to the service itself."""
+    adobe = ScriptedAdobe(answering(bench.accepted()))
+    adobe.token_answers = [error(429, {}, {"Retry-After": "70"})]
+
+    missing = bench.run(lambda clients: clients.images.ready(), adobe)
+
+    assert missing is not None
+    assert missing.fault.family is Family.IMS
+    assert classify(missing.fault) is FailureClass.THROTTLED
+    assert missing.retry_after == timedelta(seconds=70)
+    assert adobe.seen == []
+
+
+class BrokenTokens(MemoryTokens):
+    """A token store that does not answer."""
+
+    def read(self, entry: str) -> StoredToken | None:
+        raise StoreUnavailable("DynamoDB", "ThrottlingException")
+
+
+def test_a_token_store_that_is_away_leaves_no_outcome_unknown() -> None:
+    """Nothing was sent, and the answer says so; an error would leave the send undecided."""
+    adobe = ScriptedAdobe(answering(bench.accepted()))
+    clock = bench.FakeClock()
+
+    async def asked(clients: bench.AdobeClients) -> list[object]:
+        return [await clients.images.ready(), await clients.images.generate(bench.GENERATE)]
+
+    answers = bench.run(asked, adobe, clock=clock, store=BrokenTokens(clock))
+
+    assert all(isinstance(one, NotAccepted) for one in answers)
+    assert adobe.seen == []

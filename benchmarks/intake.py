@@ -1,0 +1,155 @@
+"""`make bench-intake`: the front door on the embedded AWS; figures in ``out/bench/intake.json``.
+
+Belongs here: the API as a process of its own, briefs, single jobs and claims that race. Does not:
+judging the figures. A row counts when the API says that it is durable, and the list shows it.
+"""
+
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import psutil
+
+from fireflyassets.adapters.clock import SystemClock
+from fireflyassets.local import access, environment, services
+from fireflyassets.local.folder import StateFolder, locked
+from fireflyassets.local.stack import Stack, stopped_at_the_end
+
+PROJECT = Path(__file__).parents[1]
+FIGURES = PROJECT / "out" / "bench" / "intake.json"
+CUSTOMER, CAMPAIGN = "acme", "spring-launch"
+NEEDED = {"aws", "provisioning", "api"}
+ROWS = 5_000
+SINGLES = 300
+ONE_IN = 100
+"""Every hundredth key is known already: 1 % duplicates."""
+RIVALS = 20
+
+
+class Door:
+    """One customer's client, and the CPU time of the API process behind it."""
+
+    def __init__(self, client: httpx.Client, api: psutil.Process) -> None:
+        self.client = client
+        self._api = api
+
+    def cpu_s(self) -> float:
+        """Return the CPU seconds that the API has used."""
+        used = self._api.cpu_times()
+        return used.user + used.system
+
+    def post(self, key: str, prompt: str = "A glass on a meadow") -> httpx.Response:
+        """Send one job."""
+        return self.client.post(
+            "/v1/jobs",
+            json={
+                "campaign": CAMPAIGN,
+                "key": key,
+                "prompt": prompt,
+                "locale": "en-GB",
+                "headline": "Spring",
+                "aspects": ["1080x1080"],
+            },
+        )
+
+    def jobs(self) -> int:
+        """Return how many jobs the campaign has in the ledger."""
+        answer = self.client.get(f"/v1/campaigns/{CAMPAIGN}").raise_for_status()
+        return int(answer.json()["jobs"])
+
+
+def main() -> int:
+    """Measure, write and print the figures."""
+    with opened() as door:
+        figures = {**batch_and_singles(door), "concurrent_claims_jobs": claims(door)}
+    FIGURES.parent.mkdir(parents=True, exist_ok=True)
+    FIGURES.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    print(json.dumps(figures, indent=2))
+    return 0
+
+
+@contextmanager
+def opened() -> Iterator[Door]:
+    """Start the embedded AWS and the API on a state of their own."""
+    with tempfile.TemporaryDirectory(prefix="fa-") as temporary:
+        state = StateFolder(Path(temporary) / "state")
+        state.prepare()
+        doors = access.recall(state, asked={}, customers=[CUSTOMER], clock=SystemClock())
+        variables = environment.compose(
+            dict(os.environ),  # noqa: TID251 - children inherit paths and locale from this process.
+            folder=state,
+            access=doors,
+            project=PROJECT,
+            secrets={},
+            temporary=Path(temporary),
+        )
+        made_of = services.Composition(
+            folder=state,
+            access=doors,
+            environment=variables,
+            project=PROJECT,
+            module="fireflyassets.definitions",
+        )
+        chosen = tuple(
+            tuple(item for item in phase if item.name in NEEDED)
+            for phase in services.phases(made_of)
+        )
+        stack = Stack(state, doors, print)
+        with locked(state), stopped_at_the_end(stack):
+            stack.start(tuple(phase for phase in chosen if phase))
+            bearer = {"Authorization": f"Bearer {doors.tokens[CUSTOMER]}"}
+            with httpx.Client(base_url=doors.url("api"), headers=bearer, timeout=300) as client:
+                yield Door(client, psutil.Process(stack.pid("api")))
+
+
+def batch_and_singles(door: Door) -> dict[str, float]:
+    """Send a brief and single jobs, each with 1 % known keys; compare the rows a second."""
+    door.post("warm-up").raise_for_status()
+    for number in range(0, ROWS, ONE_IN):
+        door.post(f"batch-{number}").raise_for_status()
+    rows = "".join(
+        f"batch-{number},A glass on a meadow,en-GB,Spring,1080x1080\n" for number in range(ROWS)
+    )
+    before, cpu, began = door.jobs(), door.cpu_s(), time.perf_counter()
+    answer = door.client.post(
+        "/v1/jobs:batch",
+        params={"campaign": CAMPAIGN},
+        content=f"key,prompt,locale,headline,aspects\n{rows}".encode(),
+        headers={"Content-Type": "text/csv"},
+    ).raise_for_status()
+    batch_s, cpu_s = time.perf_counter() - began, door.cpu_s() - cpu
+    new = answer.json()["accepted"]
+    assert door.jobs() - before == new == ROWS - ROWS // ONE_IN
+
+    began = time.perf_counter()
+    for number in range(SINGLES):
+        # Every hundredth is the key of the one before.
+        door.post(f"single-{number - (number % ONE_IN == ONE_IN - 1)}").raise_for_status()
+    singles_s = time.perf_counter() - began
+    return {
+        "api_cpu_ms_per_row": round(1_000 * cpu_s / ROWS, 3),
+        "batch_rows_per_s": round(ROWS / batch_s, 1),
+        "single_rows_per_s": round(SINGLES / singles_s, 1),
+        "batch_over_single": round((ROWS / batch_s) / (SINGLES / singles_s), 2),
+    }
+
+
+def claims(door: Door) -> int:
+    """Return how many jobs become of one key that twenty callers claim at once."""
+    before = door.jobs()
+    with ThreadPoolExecutor(RIVALS) as rivals:
+        answers = list(rivals.map(lambda _: door.post("contested"), range(RIVALS)))
+    assert {answer.status_code for answer in answers} == {202}
+    assert len({answer.json()["jobId"] for answer in answers}) == 1
+    return door.jobs() - before
+
+
+if __name__ == "__main__":
+    sys.exit(main())

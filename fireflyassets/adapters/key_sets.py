@@ -1,0 +1,116 @@
+"""The issuer's keys over HTTP or from a file, remembered.
+
+Belongs here: discovery (OpenID Connect Discovery 1.0), bounds of size, time and number of asks.
+Does not: signatures and claims (``api/tokens.py``).
+"""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from threading import Lock
+from typing import Final, cast
+from urllib.parse import unquote, urlsplit
+
+import httpx
+
+from fireflyassets.core.errors import ServiceDown
+from fireflyassets.ports.clock import Clock
+from fireflyassets.ports.keys import SigningKeys
+
+FRESH: Final = timedelta(hours=1)
+"""How long a key that was withdrawn still counts, at most."""
+PATIENCE: Final = timedelta(seconds=30)
+"""Between two asks: tokens with invented key ids must not make us a flood on the issuer."""
+_TIMEOUT_SECONDS: Final = 5.0
+_MOST_BYTES: Final = 1_000_000
+_DISCOVERY: Final = "/.well-known/openid-configuration"
+_LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
+
+
+class FetchedKeys(SigningKeys):
+    """Keys of one issuer. Safe to share by threads; one asks, the others wait for its answer.
+
+    Where the issuer does not answer, the last keys go on: a token is checked by its own expiry.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        *,
+        issuer: str,
+        url: str | None = None,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        self._clock = clock
+        self._issuer = issuer
+        self._url = url
+        self._client = httpx.Client(timeout=_TIMEOUT_SECONDS, transport=transport)
+        self._lock = Lock()
+        self._known: Mapping[str, object] | None = None
+        self._fetched_at: datetime | None = None
+        self._asked_at: datetime | None = None
+
+    def key_set(self, *, having: str | None) -> Mapping[str, object]:
+        """Return the keys, asked for anew where they are old or lack *having*."""
+        with self._lock:
+            if self._wants_more(having) and self._may_ask():
+                self._ask()
+            if self._known is None:
+                raise ServiceDown("The issuer of the bearer tokens does not answer.")
+            return self._known
+
+    def _wants_more(self, having: str | None) -> bool:
+        if self._known is None or self._fetched_at is None:
+            return True
+        old = self._clock.now() - self._fetched_at > FRESH
+        return old or (having is not None and having not in _ids(self._known))
+
+    def _may_ask(self) -> bool:
+        return self._asked_at is None or self._clock.now() - self._asked_at >= PATIENCE
+
+    def _ask(self) -> None:
+        self._asked_at = self._clock.now()
+        try:
+            known = self._read(self._url or self._discovered())
+        except (httpx.HTTPError, OSError, ValueError, LookupError):
+            return  # The caller sees what is remembered, or that nothing is.
+        if _ids(known):
+            self._known = known
+            self._fetched_at = self._asked_at
+
+    def _discovered(self) -> str:
+        said = self._read(f"{self._issuer.rstrip('/')}{_DISCOVERY}")
+        if said["issuer"] != self._issuer:
+            raise ValueError("The discovery document is another issuer's.")
+        return str(said["jwks_uri"])
+
+    def _read(self, url: str) -> dict[str, object]:
+        """Return the JSON object at *url*: HTTPS, plain HTTP on loopback, or a file."""
+        parts = urlsplit(url)
+        if parts.scheme == "file":
+            return _object(Path(unquote(parts.path)).read_bytes())
+        if parts.scheme != "https" and parts.hostname not in _LOOPBACK:
+            raise ValueError("Keys come over HTTPS.")
+        content = bytearray()
+        with self._client.stream("GET", url, headers={"Accept": "application/json"}) as answer:
+            answer.raise_for_status()
+            for chunk in answer.iter_bytes():
+                content += chunk
+                if len(content) > _MOST_BYTES:
+                    raise ValueError("The answer is too long.")
+        return _object(bytes(content))
+
+
+def _object(content: bytes) -> dict[str, object]:
+    said: object = json.loads(content)
+    if not isinstance(said, dict):
+        raise ValueError("It is no JSON object.")  # noqa: TRY004 - a value from outside.
+    return cast("dict[str, object]", said)
+
+
+def _ids(key_set: Mapping[str, object]) -> set[object]:
+    """Return the ids of the keys; a key without one is known as None."""
+    keys = key_set.get("keys")
+    found = cast("list[object]", keys) if isinstance(keys, list) else []
+    return {cast("dict[str, object]", key).get("kid") for key in found if isinstance(key, dict)}

@@ -1,0 +1,81 @@
+"""Answers that may be asked for again: ETags, cursors, and the version of the contract.
+
+Belongs here: HTTP's side of reading and paging. Does not: what an answer says (``shapes.py``).
+"""
+
+import base64
+import binascii
+import hashlib
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import Annotated, Final
+
+from fastapi import Header
+from fastapi.responses import Response
+
+from fireflyassets.api.problems import ProblemRaised
+from fireflyassets.core.job import JobRow
+from fireflyassets.core.request import Problem
+from fireflyassets.ports.entries import Place
+
+VERSION: Final = "2026-11-30"
+"""Of the contract: names and meanings. It moves when a client could notice."""
+_FRESHNESS: Final = "private, no-cache"
+"""Kept by the caller alone, and asked about each time: the answer is then a short 304."""
+
+
+def known_version(
+    api_version: Annotated[str | None, Header(json_schema_extra={"enum": [VERSION]})] = None,
+) -> None:
+    """Refuse a caller that was written for another contract than this one."""
+    if api_version not in {None, VERSION}:
+        sentence = "This version of the API is not served."
+        raise ProblemRaised(
+            HTTPStatus.BAD_REQUEST,
+            sentence,
+            Problem("api-version", "version", sentence, f"Send api-version: {VERSION}, or none."),
+        )
+
+
+IfNoneMatch = Annotated[
+    str | None, Header(description="The ETag of an earlier answer; the same again is 304.")
+]
+
+
+def tell(content: Mapping[str, object], if_none_match: str | None) -> Response:
+    """Return *content* as JSON, or 304 where the caller has it."""
+    body = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+    tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+    headers = {"ETag": tag, "Cache-Control": _FRESHNESS}
+    known = {one.strip().removeprefix("W/") for one in (if_none_match or "").split(",")}
+    if tag in known or "*" in known:
+        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
+    return Response(body, media_type="application/json", headers=headers)
+
+
+def cursor(row: JobRow) -> str:
+    """Return an opaque word for the place just behind *row* in its campaign's list."""
+    said = f"{row.created_at.astimezone(UTC).isoformat()}#{row.job_id}"
+    return base64.urlsafe_b64encode(said.encode()).decode().rstrip("=")
+
+
+def place(text: str) -> Place:
+    """Return the place that a `cursor` stands for.
+
+    Raises:
+        ProblemRaised: 422; it is none of ours.
+    """
+    try:
+        said = base64.urlsafe_b64decode(text.encode() + b"=" * (-len(text) % 4)).decode()
+        instant, _, job_id = said.partition("#")
+        created_at = datetime.fromisoformat(instant).astimezone(UTC)
+    except (binascii.Error, ValueError, OverflowError) as error:
+        sentence = "cursor is none that a list gave."
+        raise ProblemRaised(
+            HTTPStatus.UNPROCESSABLE_ENTITY,
+            "A parameter is not right.",
+            Problem("cursor", "cursor", sentence, "Send next of the page before, or none."),
+        ) from error
+    return Place(created_at, job_id)

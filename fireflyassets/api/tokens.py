@@ -1,0 +1,168 @@
+"""Bearer tokens: who asks, for which tenant, and what they may do.
+
+Belongs here: JSON Web Tokens of the one issuer (RFC 7519, RFC 9068): signature, claims, scopes.
+Does not: fetching keys (``adapters/key_sets.py``), what a route needs (``desk.py``).
+"""
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from typing import Final, cast
+
+from joserfc import jwt
+from joserfc.errors import (
+    BadSignatureError,
+    ExpiredTokenError,
+    InvalidClaimError,
+    InvalidKeyIdError,
+    JoseError,
+    MissingClaimError,
+    UnsupportedAlgorithmError,
+)
+from joserfc.jwk import KeySet, KeySetSerialization
+from joserfc.jws import JWSRegistry
+
+from fireflyassets.core import ids
+from fireflyassets.ports.clock import Clock
+from fireflyassets.ports.keys import SigningKeys
+from fireflyassets.settings import Settings
+
+LEEWAY: Final = timedelta(seconds=60)
+"""How far the issuer's clock may be off."""
+_MOST_CHARACTERS: Final = 8192
+
+
+class Scope(StrEnum):
+    """What a token allows within its tenant."""
+
+    WRITE = "jobs:write"
+    READ = "jobs:read"
+    REVIEW = "review"
+    OPS = "ops"
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks."""
+
+    tenant: str
+    subject: str
+    """The issuer's name of the person or system."""
+    scopes: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The token is not accepted."""
+
+    rule: str
+    message: str
+    fix: str
+
+
+_ANEW: Final = "Get a new token."
+_MALFORMED: Final = Refused("malformed", "The token is no JSON Web Token.", _ANEW)
+_NO_ISSUER: Final = Refused("issuer", "No issuer of tokens is configured.", "Ask who runs the API.")
+_UNSIGNED: Final = Refused("signature", "No key of the issuer signed the token.", _ANEW)
+_FAULTS: Final[Mapping[type[Exception], Refused]] = {
+    UnsupportedAlgorithmError: Refused(
+        "algorithm", "The token's kind of signature is not accepted.", "Ask the issuer for another."
+    ),
+    BadSignatureError: _UNSIGNED,
+    InvalidKeyIdError: _UNSIGNED,
+    ExpiredTokenError: Refused("expired", "The token has expired.", _ANEW),
+}
+_AUDIENCE: Final = Refused(
+    "audience", "The token is for another audience.", "Ask the issuer for one for this API."
+)
+_CLAIMS: Final[Mapping[str, Refused]] = {
+    "iss": Refused("issuer", "The token is of another issuer.", "Send a token of our issuer."),
+    "aud": _AUDIENCE,
+    "client_id": _AUDIENCE,
+    "nbf": Refused("not-yet", "The token is not valid yet.", "Wait, or set the issuer's clock."),
+    "iat": Refused("not-yet", "The token is from the future.", "Set the issuer's clock."),
+}
+
+
+class Bearers:
+    """Reads tokens of the one issuer. Without one nobody is let in."""
+
+    def __init__(self, keys: SigningKeys, clock: Clock, settings: Settings) -> None:
+        self._keys = keys
+        self._clock = clock
+        self._settings = settings
+        self._registry = JWSRegistry(algorithms=settings.oidc_algorithms, strict_check_header=False)
+
+    def read(self, token: str) -> Caller | Refused:
+        """Return whom *token* stands for, or why it is not accepted.
+
+        Raises:
+            ServiceDown: The issuer's keys can't be had.
+        """
+        if not self._settings.oidc_issuer:
+            return _NO_ISSUER
+        header = _header(token)
+        if header is None:
+            return _MALFORMED
+        key_id = header.get("kid")
+        key_set = self._keys.key_set(having=key_id if isinstance(key_id, str) else None)
+        try:
+            known = KeySet.import_key_set(cast("KeySetSerialization", key_set))
+            claims = jwt.decode(token, known, registry=self._registry).claims
+            self._claims_registry().validate(claims)
+        except (JoseError, ValueError) as error:
+            return _refusal(error)
+        return self._caller(claims)
+
+    def _claims_registry(self) -> jwt.JWTClaimsRegistry:
+        settings = self._settings
+        wanted: dict[str, jwt.ClaimsOption] = {
+            "iss": {"essential": True, "value": settings.oidc_issuer},
+            "exp": {"essential": True},
+            settings.oidc_audience_claim: {"essential": True, "value": settings.oidc_audience},
+        }
+        now = int(self._clock.now().timestamp())
+        return jwt.JWTClaimsRegistry(now=now, leeway=int(LEEWAY.total_seconds()), **wanted)
+
+    def _caller(self, claims: Mapping[str, object]) -> Caller | Refused:
+        name = self._settings.oidc_tenant_claim
+        tenant = claims.get(name)
+        if not isinstance(tenant, str) or not ids.SLUG.fullmatch(tenant):
+            sentence = f"The claim {name} names no tenant."
+            return Refused("tenant", sentence, "Let the issuer put the tenant's name in.")
+        return Caller(tenant, str(claims.get("sub", "")), self._scopes(claims))
+
+    def _scopes(self, claims: Mapping[str, object]) -> frozenset[str]:
+        """Return the scopes: one string (RFC 8693), or a list as some issuers send it."""
+        said = claims.get("scope", claims.get("scp"))
+        named: object = said.split() if isinstance(said, str) else said
+        if not isinstance(named, list):
+            return frozenset()
+        prefix = self._settings.oidc_scope_prefix
+        texts = map(str, cast("list[object]", named))
+        return frozenset(text.removeprefix(prefix) for text in texts if text.startswith(prefix))
+
+
+def _refusal(error: Exception) -> Refused:
+    if isinstance(error, MissingClaimError):
+        sentence = f"The token lacks {error.claim}."
+        return Refused("claim", sentence, "Let the issuer put it in.")
+    if isinstance(error, InvalidClaimError):
+        return _CLAIMS.get(error.claim, _MALFORMED)
+    return _FAULTS.get(type(error), _MALFORMED)
+
+
+def _header(token: str) -> Mapping[str, object] | None:
+    """Return the token's header, which nothing has proved yet; None where it has none."""
+    first, _, _ = token.partition(".")
+    if len(token) > _MOST_CHARACTERS or token.count(".") != 2:  # noqa: PLR2004 - RFC 7515: three parts.
+        return None
+    try:
+        said: object = json.loads(base64.urlsafe_b64decode(first + "=" * (-len(first) % 4)))
+    except (binascii.Error, ValueError, RecursionError):
+        return None
+    return cast("Mapping[str, object]", said) if isinstance(said, dict) else None

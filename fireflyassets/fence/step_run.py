@@ -1,0 +1,46 @@
+"""One run through a paid step: its sends so far, and how long it bears with the service.
+
+Belongs here: what is counted and when it is too much. Does not: sending (``protocol.py``).
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from fireflyassets.core import errors
+from fireflyassets.ports.entries import Attempt
+
+THROTTLES_BEFORE_PARK: Final = 10
+ERRORS_BEFORE_PARK: Final = 3
+ERROR_PARK: Final = timedelta(minutes=10)
+THROTTLE_PARK: Final = timedelta(minutes=2)
+
+
+@dataclass(slots=True)
+class StepRun:
+    """The sends of a step as they are known now, and what was forgiven in this run."""
+
+    attempts: list[Attempt]
+    throttles: int = 0
+    outages: int = 0
+    refreshed: bool = False
+
+    def put(self, changed: Attempt) -> None:
+        """Replace what is known of a send."""
+        self.attempts = [*(one for one in self.attempts if one.n != changed.n), changed]
+
+    def check(self, step: str, *, now: datetime) -> None:
+        """Make sure that one more call is worth it.
+
+        Raises:
+            Throttled, ServiceUnavailable: It is not, for a while.
+        """
+        if self.throttles >= THROTTLES_BEFORE_PARK:
+            raise errors.Throttled(
+                f"Step {step} met {self.throttles} refusals in a row.", until=now + THROTTLE_PARK
+            )
+        if self.outages >= ERRORS_BEFORE_PARK:
+            raise errors.ServiceUnavailable(
+                f"Step {step}: {self.outages} calls met errors of the service.",
+                until=now + ERROR_PARK,
+            )

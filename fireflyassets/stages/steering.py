@@ -1,0 +1,123 @@
+"""Steering: what a customer or an operator does to jobs that are in: cancel, hold, resume.
+
+In: jobs and campaigns by name, who asks and why. Out: the ledger's rows, moved. Spends: nothing.
+
+A wave's job is left to its wave; a campaign's hold is looked at before each wave is formed, so that
+what a wave gives back stays back. Each move is conditional on the row as it was read.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from fireflyassets.core.job import Hold, JobRow
+from fireflyassets.core.status import Status, may_move
+from fireflyassets.ports.clock import Clock
+from fireflyassets.ports.entries import Ending, Place
+from fireflyassets.ports.ledger import JobLedger
+
+CAMPAIGN: Final = "campaign"
+"""Who holds a job whose campaign is on hold: resuming the campaign lifts such holds alone."""
+_WRITERS: Final = 16
+_PAGE: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    """The job has ended, by this call or by an earlier one."""
+
+    row: JobRow
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The job goes on, or has ended otherwise."""
+
+    reason: str
+    fix: str
+
+
+_MOVED: Final = Kept("The job has moved just now.", "Look how it stands, and ask again.")
+_RUNNING: Final = Kept(
+    "A wave works on the job.", "Ask again once it is given back, or hold its campaign first."
+)
+_UNKNOWN: Final = Kept(
+    "A paid call of the job has no answer yet.", "Ask again once it is settled; operators see it."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Steering:
+    """The use case. *keep* says how long the row of an ended job stays."""
+
+    ledger: JobLedger
+    clock: Clock
+    keep: Callable[[JobRow], timedelta]
+
+    def cancel(self, row: JobRow, *, by: str) -> Cancelled | Kept:
+        """End a job that no wave works on; what was billed for it until then stays booked."""
+        if row.status is Status.CANCELLED:
+            return Cancelled(row)
+        if row.status is Status.RUNNING:
+            return _RUNNING
+        if not may_move(row.status, Status.CANCELLED):
+            return Kept(f"The job is {row.status.value} already.", "There is nothing to cancel.")
+        history = self.ledger.history(row.job_id)
+        if any(attempt.is_open for attempt in history.attempts):
+            return _UNKNOWN
+        now = self.clock.now()
+        reason = f"Cancelled by {by}."
+        ending = Ending(Status.CANCELLED, reason, (), history.cost, now, now + self.keep(row))
+        if not self.ledger.close(row, ending):
+            return _MOVED
+        ended = self.ledger.job(row.job_id)
+        return Cancelled(ended) if ended else _MOVED
+
+    def hold(self, customer: str, campaign: str, *, reason: str, by: str) -> Hold:
+        """Put a campaign on hold: nothing of it goes into a wave until it is resumed."""
+        wanted = Hold(f"The campaign is on hold ({by}): {reason}", self.clock.now(), CAMPAIGN)
+        hold = self.ledger.hold_campaign(customer, campaign, wanted)
+        queued = self._rows(customer, campaign, Status.QUEUED)
+        _each(lambda row: self.ledger.hold_with_campaign(row, hold), queued)
+        return hold
+
+    def resume(self, customer: str, campaign: str) -> None:
+        """Let a campaign go on; its jobs are due at once. To ask again is safe."""
+        self.ledger.resume_campaign(customer, campaign)
+        now = self.clock.now()
+        mine = (
+            row
+            for row in self._rows(customer, campaign, Status.QUEUED)
+            if row.hold is not None and row.hold.by == CAMPAIGN
+        )
+        _each(lambda row: self.ledger.lift(row, now=now), mine)
+
+    def cancel_all(self, customer: str, campaign: str, *, by: str) -> None:
+        """Put a campaign on hold and cancel what waits; what runs ends or is held when it is back.
+
+        To ask again once nothing runs any more cancels the rest.
+        """
+        self.hold(customer, campaign, reason="it is cancelled", by=by)
+        for status in (Status.QUEUED, Status.DLQ, Status.REVIEW):
+            waiting = self._rows(customer, campaign, status)
+            _each(lambda row: self.cancel(row, by=by), waiting)
+
+    def _rows(self, customer: str, campaign: str, status: Status) -> Iterator[JobRow]:
+        """Yield the campaign's rows of one status as they are, not as the index has them."""
+        after: Place | None = None
+        while True:
+            page = self.ledger.campaign_page(
+                customer, campaign, after=after, status=status, most=_PAGE
+            )
+            yield from self.ledger.jobs(customer, [row.job_id for row in page]).values()
+            if len(page) < _PAGE:
+                return
+            after = Place(page[-1].created_at, page[-1].job_id)
+
+
+def _each(move: Callable[[JobRow], object], rows: Iterable[JobRow]) -> None:
+    """Move many rows side by side: thousands would else take minutes."""
+    with ThreadPoolExecutor(_WRITERS, thread_name_prefix="steering") as writers:
+        list(writers.map(move, rows))
