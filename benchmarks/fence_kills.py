@@ -66,15 +66,17 @@ def see(ground: Ground, tenant: Tenant, run_id: str, *, by_daemon: bool, after: 
             continue
         for job in wave["jobs"]:
             row, work = ground.books.job(job, tenant.name), ground.books.work(job)
-            died |= {name_of(one) for one in work if _is_in_flight(one, wave)}
+            died |= {name_of(one) for one in work if _is_in_flight(one, wave, row)}
             if row.get("wave") == wave["waveId"] and row["status"] == "running":
                 jobs.append((row, work))
     return Kill(at, run_id, tenant.name, by_daemon, tenant.steps, jobs, arrived, died)
 
 
-def _is_in_flight(one: Row, wave: Row) -> bool:
-    mine = kind(one) == "attempt" and one["wave"] == wave["waveId"]
-    return mine and one["state"] == "submitting"
+def _is_in_flight(one: Row, wave: Row, job: Row) -> bool:
+    """Say whether a send had no answer; whoever gives its job back by itself has had one."""
+    if kind(one) != "attempt" or one["wave"] != wave["waveId"] or one["state"] != "submitting":
+        return False
+    return job["status"] == "running" or job["epoch"] != one["epoch"]
 
 
 class Hunter(threading.Thread):
