@@ -17,8 +17,9 @@ from fireflyassets import composition
 from fireflyassets.core.brief import Row
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.request import RawRequest
-from fireflyassets.ports.entries import Claim, Wave
-from fireflyassets.stages.dispatch import Lane, form, give_back_stranded, next_batches, sweep
+from fireflyassets.ports.entries import Wave
+from fireflyassets.stages.dispatch import RunState, give_back_stranded, sweep
+from fireflyassets.stages.forming import Lane, form, next_batches
 from fireflyassets.stages.intake import Intake
 from fireflyassets.wave.assembly import Shop
 from fireflyassets.wave.beginning import begin
@@ -125,23 +126,24 @@ class Worker:
     def look_after(self) -> None:
         """Do what the sensors do between waves."""
         shop, now = self.shop, self.shop.clock.now()
-        sweep(shop.ledger, now=now, run_is_alive=self.is_alive)
+        sweep(shop.ledger, now=now, look=self.look)
         if time.monotonic() - self.collected_at >= COLLECT_EVERY_SECONDS:
             give_back_stranded(shop.ledger, now=now, most=SLICE)
             sweep_calls(shop, after=None, most=SLICE)
             self.collected_at = time.monotonic()
 
-    def is_alive(self, wave: Wave) -> bool | None:
+    def look(self, wave: Wave) -> RunState:
         """Say whether the wave's process runs, as the instance does of its runs."""
         if wave.customer != self.lane.customer:
-            return True  # Another worker's to look after.
+            return RunState.ALIVE  # Another worker's to look after.
         if self.lease_only or wave.run_id is None or not wave.run_id.startswith("bare:"):
-            return None
+            return RunState.UNSEEN
         _, pid, started = wave.run_id.split(":")
         try:
-            return psutil.Process(int(pid)).create_time() == float(started)
+            alive = psutil.Process(int(pid)).create_time() == float(started)
         except psutil.NoSuchProcess:
-            return False
+            alive = False
+        return RunState.ALIVE if alive else RunState.DIED
 
     def next_wave(self) -> Wave | None:
         """Form and start the customer's next wave."""
@@ -154,17 +156,11 @@ class Worker:
             now=now,
         ):
             wave_id = shop.new_wave_id()
-            claiming = partial(self._claim, wave_id)
-            formed = form(shop.ledger, batch, wave_id=wave_id, now=now, claiming=claiming)
+            formed = form(shop.ledger, batch, wave_id=wave_id, now=now)
             if formed is not None:
                 shop.ledger.launched(wave_id)
-                begun = begin(shop.ledger, wave_id, self.run_id, settings=shop.settings, now=now)
-                return begun.waves[0] if begun else None
+                return begin(shop.ledger, wave_id, self.run_id, settings=shop.settings, now=now)
         return None
-
-    def _claim(self, wave_id: str, job_id: str) -> Claim | None:
-        shop = self.shop
-        return shop.ledger.claim(job_id, self.lane.customer, wave_id, now=shop.clock.now())
 
 
 if __name__ == "__main__":

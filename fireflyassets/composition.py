@@ -1,12 +1,15 @@
 """The composition root: the one place where ports meet their adapters.
 
-Belongs here: reading the settings, making clients, once for each process and at first use.
+Belongs here: reading the settings, making clients, once for each process and at first use; where
+the lines of our loggers go.
 Does not: anything that happens on import; decisions.
 """
 
+import logging
 import os
 import random
 import secrets
+import time
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -62,7 +65,8 @@ def build(settings: Settings) -> Factory:
         }
     )
     tokens = DynamoTokenStore(dynamodb, prefix=settings.table_prefix, clock=clock)
-    objects = S3ObjectStore(clients.s3(settings.region), bucket=settings.bucket)
+    s3, credentials = clients.s3_and_credentials(settings.region)
+    objects = S3ObjectStore(s3, settings.bucket, credentials)
     return Factory(
         settings=settings,
         clock=clock,
@@ -86,6 +90,26 @@ def factory() -> Factory:
 def lanes() -> Lanes:
     """Return the process's threads."""
     return threads.lanes()
+
+
+def log_to_stderr(settings: Settings) -> None:
+    """Write our own lines to stderr from the set level on; a second call changes nothing.
+
+    A process does this at its start, the command line never. Libraries keep their levels: at INFO
+    the HTTP client of others would write whole URLs.
+    """
+    ours = logging.getLogger("fireflyassets")
+    ours.setLevel(settings.log_level)
+    if any(handler.get_name() == ours.name for handler in ours.handlers):
+        return
+    handler = logging.StreamHandler()
+    handler.set_name(ours.name)
+    line = logging.Formatter(
+        "%(asctime)s.%(msecs)03dZ %(levelname)s %(name)s: %(message)s", "%Y-%m-%dT%H:%M:%S"
+    )
+    line.converter = time.gmtime
+    handler.setFormatter(line)
+    ours.addHandler(handler)
 
 
 def chance() -> float:

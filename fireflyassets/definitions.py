@@ -26,6 +26,7 @@ def build_definitions(
             sensors.job_queue_sensor,
             sensors.dispatch_sensor,
             sensors.open_calls_sensor,
+            sensors.queue_lines_sensor,
         ],
         resources=ports,
         executor=dg.in_process_executor,
@@ -35,5 +36,7 @@ def build_definitions(
 @dg.definitions
 def defs() -> dg.Definitions:
     """Load the location: one bad campaign file is quarantined and takes nothing else down."""
-    catalogue = composition.factory().catalogue
+    factory = composition.factory()
+    composition.log_to_stderr(factory.settings)
+    catalogue = factory.catalogue
     return build_definitions(catalogue.campaigns(), resources.resources())

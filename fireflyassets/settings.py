@@ -26,6 +26,15 @@ class ClockCheck(StrEnum):
     """Somebody else sees to it that the clocks of all hosts agree within 50 ms."""
 
 
+class LogLevel(StrEnum):
+    """A level of Python's logging."""
+
+    DEBUG = "DEBUG"
+    INFO = "INFO"
+    WARNING = "WARNING"
+    ERROR = "ERROR"
+
+
 class Settings(BaseSettings):
     """The settings of one process. The same names serve one machine and AWS."""
 
@@ -42,6 +51,9 @@ class Settings(BaseSettings):
     adobe_hosts: tuple[str, ...] = ("*.adobe.io", "*.adobelogin.com")
     """Hosts, with port where it is not the scheme's own, that may get our Adobe headers.
     ``*.`` matches on a label boundary. Plain HTTP is allowed on loopback only."""
+
+    log_level: LogLevel = LogLevel.INFO
+    """From which level on our own lines go to stderr; those of libraries do from WARNING."""
 
     firefly_v4: bool = False
     """Whether version 4 of generate may be called: its documents contradict each other."""

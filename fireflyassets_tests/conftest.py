@@ -22,6 +22,11 @@ START_ATTEMPTS = 600  # of 0.1 s: a busy two-core machine needs several seconds.
 STOP_SECONDS = 30.0  # Stopping saves state first, which takes seconds when there is much of it.
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the longest: a worker that came to them last would leave the other one idle."""
+    items.sort(key=lambda item: item.get_closest_marker("whole") is None)
+
+
 @pytest.fixture(scope="session")
 def ministack() -> Iterator[str]:
     """Yield the endpoint URL of an embedded AWS, started once for the session.

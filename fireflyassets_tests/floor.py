@@ -79,9 +79,9 @@ from fireflyassets.settings import Settings
 from fireflyassets.stages.intake import Intake
 from fireflyassets.stages.pinning import pinned
 from fireflyassets.wave.assembly import Shop, assemble, register
-from fireflyassets.wave.beginning import Begun, begin_by_hand
+from fireflyassets.wave.beginning import asked_for, begin_by_hand
 from fireflyassets.wave.engine import WaveEngine
-from fireflyassets.wave.reports import Ended, Report
+from fireflyassets.wave.reports import Ended, Report, Skipped
 from fireflyassets_tests.front_door import CAMPAIGN, CUSTOMER, FixedCatalogue, config
 
 P = ParamSpec("P")
@@ -123,6 +123,20 @@ def jpeg(width: int, height: int) -> bytes:
     return target.getvalue()
 
 
+@cache
+def png(width: int, height: int) -> bytes:
+    """Return a small real PNG."""
+    target = io.BytesIO()
+    Image.new("RGBA", (width, height), (200, 120, 40, 80)).save(target, "PNG")
+    return target.getvalue()
+
+
+def size(content: bytes) -> tuple[int, int]:
+    """Return a picture's width and height."""
+    with Image.open(io.BytesIO(content)) as picture:
+        return picture.size
+
+
 @dataclass(frozen=True)
 class Take:
     """Accept the submit; *silent* loses the answer, *seconds* is the remote time."""
@@ -151,10 +165,13 @@ class Vendor:
     sent: int = 0
     polls: int = 0
     jobs: dict[str, tuple[datetime, Take]] = field(default_factory=dict)
+    watch: Callable[[], object] = lambda: None
+    """Called at each submit, before it is answered."""
 
     def submit(self, deliver: Callable[[], None]) -> Submission:
         """Answer the next submit as the script says; without a script all is well."""
         self.sent += 1
+        self.watch()
         behaviour = self.script.popleft() if self.script else Take()
         if not isinstance(behaviour, Take):
             return behaviour
@@ -185,30 +202,38 @@ class FakeImages(ImageGenerator):
 
     family = Family.FIREFLY
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, objects: MemoryObjects | None = None) -> None:
         self.vendor = Vendor(Family.FIREFLY, clock)
+        self.objects = objects or MemoryObjects()
         self.sizes: dict[str, tuple[int, int]] = {}
+        self.edits: list[object] = []
 
-    async def generate(self, request: GenerateRequest) -> Submission:
+    def _made(self, request: object, width: int, height: int) -> Submission:
         answer = self.vendor.submit(lambda: None)
         if isinstance(answer, Accepted):
-            self.sizes[answer.vendor_id] = (request.width, request.height)
+            self.sizes[answer.vendor_id] = (width, height)
+            self.edits.append(request)
         return answer
+
+    async def generate(self, request: GenerateRequest) -> Submission:
+        return self._made(request, request.width, request.height)
 
     async def generate_v4(self, request: GenerateV4Request) -> Submission:
         return self.vendor.submit(lambda: None)
 
     async def expand(self, request: ExpandRequest) -> Submission:
-        return self.vendor.submit(lambda: None)
+        return self._made(request, request.width, request.height)
 
     async def fill(self, request: FillRequest) -> Submission:
-        return self.vendor.submit(lambda: None)
+        return self._made(request, request.width, request.height)
 
     async def similar(self, request: SimilarRequest) -> Submission:
-        return self.vendor.submit(lambda: None)
+        return self._made(request, request.width, request.height)
 
     async def upscale(self, request: UpscaleRequest) -> Submission:
-        return self.vendor.submit(lambda: None)
+        assert isinstance(request.source, Linked)
+        width, height = size(self.objects.download(request.source.url))
+        return self._made(request, request.factor * width, request.factor * height)
 
     async def cancel(self, cancel_url: str) -> CancelAnswer | PollFailed:
         return CancelAnswer.REQUESTED
@@ -233,6 +258,7 @@ class FakeDocuments(DocumentComposer):
         self.vendor = Vendor(Family.PHOTOSHOP, clock)
         self.objects = objects
         self.texts: list[dict[str, str]] = []
+        self.cut: dict[str, bytes] = {}
 
     async def compose(self, request: CompositeRequest) -> Submission:
         def deliver() -> None:
@@ -252,7 +278,11 @@ class FakeDocuments(DocumentComposer):
         return self.vendor.submit(lambda: None)
 
     async def edit(self, request: EditRequest) -> Submission:
-        return self.vendor.submit(lambda: None)
+        def deliver() -> None:
+            content = self.objects.download(request.picture_url)
+            self.objects.upload(request.output_url, content, media_type=request.media_type)
+
+        return self.vendor.submit(deliver)
 
     async def ready(self) -> NotAccepted | None:
         return self.vendor.missing.popleft() if self.vendor.missing else None
@@ -265,27 +295,31 @@ class FakeDocuments(DocumentComposer):
 
 
 class FakeCutter(PictureCutter):
-    """Cuts nothing."""
+    """Cuts nothing, and gives back a PNG."""
 
     family = Family.PHOTOSHOP
 
-    def __init__(self, vendor: Vendor) -> None:
-        self.vendor = vendor
+    def __init__(self, documents: FakeDocuments) -> None:
+        self.documents = documents
 
     async def auto_crop(self, request: CropRequest) -> Submission:
-        return self.vendor.submit(lambda: None)
+        return self.documents.vendor.submit(lambda: None)
 
     async def cut_out(self, request: CutOutRequest) -> Submission:
-        return self.vendor.submit(lambda: None)
+        answer = self.documents.vendor.submit(lambda: None)
+        if isinstance(answer, Accepted):
+            width, height = size(self.documents.objects.download(request.picture_url))
+            self.documents.cut[answer.vendor_id] = png(width, height)
+        return answer
 
     async def ready(self) -> NotAccepted | None:
-        return self.vendor.missing.popleft() if self.vendor.missing else None
+        return await self.documents.ready()
 
     async def poll(self, status_url: str) -> Poll:
-        return self.vendor.ask(status_url)
+        return self.documents.vendor.ask(status_url)
 
     async def fetch(self, url: str) -> Fetched | FetchFailed:
-        return Fetched(jpeg(8, 8), "image/jpeg")
+        return Fetched(self.documents.cut[url.rsplit("/", 1)[-1]], "image/png")
 
 
 class FakeReferences(ReferenceStore):
@@ -313,10 +347,12 @@ class FakeModels(CustomModels):
         return NotReady(Fault(Family.FIREFLY, None, "model_unknown"))
 
 
-def services(images: FakeImages, documents: FakeDocuments) -> PaidServices:
+def services(
+    images: FakeImages, documents: FakeDocuments, references: ReferenceStore | None = None
+) -> PaidServices:
     """Return the fakes of one credential."""
-    cutter = FakeCutter(documents.vendor)
-    return PaidServices(images, documents, cutter, FakeReferences(), FakeModels())
+    cutter = FakeCutter(documents)
+    return PaidServices(images, documents, cutter, references or FakeReferences(), FakeModels())
 
 
 class FakeWorkshop(Workshop):
@@ -347,6 +383,15 @@ def limits(_organisation: str, family: Family) -> Limits:
     return Limits(per_minute=per_minute, source="a test", as_of=date(2026, 1, 1), per_day=9000)
 
 
+@dataclass(frozen=True)
+class Begun:
+    """The waves that a person's run has started, and the jobs it leaves alone."""
+
+    waves: tuple[Wave, ...]
+    done: tuple[JobRow, ...]
+    skipped: tuple[Skipped, ...]
+
+
 @dataclass
 class Floor:
     """Everything a wave touches, to look into."""
@@ -359,14 +404,22 @@ class Floor:
     intake: Intake
     shop: Shop
     reports: list[Report] = field(default_factory=list)
+    references: ReferenceStore = field(default_factory=FakeReferences)
     _runs: int = 0
 
-    def order(self, count: int, *, prefix: str = "job", customer: str = CUSTOMER) -> list[str]:
+    def order(
+        self,
+        count: int,
+        *,
+        prefix: str = "job",
+        customer: str = CUSTOMER,
+        aspects: tuple[str, ...] = ASPECTS,
+    ) -> list[str]:
         """Record *count* jobs and return their ids."""
         rows = [
             Row(
                 None,
-                RawRequest(f"{prefix}-{n}", f"a bottle {n}", "en-GB", f"Spring {n}", ASPECTS),
+                RawRequest(f"{prefix}-{n}", f"a bottle {n}", "en-GB", f"Spring {n}", aspects),
             )
             for n in range(count)
         ]
@@ -375,7 +428,7 @@ class Floor:
 
     def use_objects(self, objects: MemoryObjects) -> None:
         """Put another object store behind everything."""
-        self.objects = self.documents.objects = objects
+        self.objects = self.documents.objects = self.images.objects = objects
         self.shop = replace(self.shop, objects=objects)
         self.intake = replace(self.intake, objects=objects)
 
@@ -385,18 +438,21 @@ class Floor:
         self.shop = replace(self.shop, adobe=FakeWorkshop(images, self.documents))
 
     def begin(self, job_ids: Sequence[str], *, customer: str = CUSTOMER) -> Begun:
-        """Form and start waves of the jobs."""
+        """Form and start all waves of the jobs at once."""
         self._runs += 1
-        now = self.clock.now()
-        return begin_by_hand(
-            self.ledger,
-            customer,
-            job_ids,
-            f"run-{self._runs}",
-            settings=self.shop.settings,
-            now=now,
-            new_id=self.shop.new_wave_id,
-        )
+        asked = asked_for(self.ledger, customer, job_ids)
+        waves = [
+            begin_by_hand(
+                self.ledger,
+                batch,
+                f"run-{self._runs}",
+                settings=self.shop.settings,
+                now=self.clock.now(),
+                wave_id=self.shop.new_wave_id(),
+            )
+            for batch in asked.batches
+        ]
+        return Begun(tuple(wave for wave in waves if wave), asked.done, asked.skipped)
 
     def engine(self, wave: Wave) -> WaveEngine:
         """Put a started wave's engine together."""
@@ -409,7 +465,7 @@ class Floor:
             wave.run_id or "",
             campaign=campaign,
             credential=credential,
-            services=services(self.images, self.documents),
+            services=services(self.images, self.documents, self.references),
             report=self.reports.append,
         )
 
@@ -434,7 +490,7 @@ def floor(
     clock = clock or VirtualClock()
     numbers = itertools.count()
     ledger, objects = MemoryLedger(), MemoryObjects()
-    images, documents = FakeImages(clock), FakeDocuments(clock, objects)
+    images, documents = FakeImages(clock, objects), FakeDocuments(clock, objects)
     templates = {aspect: f"{aspect}.psd" for aspect in ASPECTS}
     known = catalogue or FixedCatalogue(
         config(aspects=ASPECTS, templates=templates, recipe=recipe())

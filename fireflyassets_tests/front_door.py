@@ -81,6 +81,9 @@ class FixedCatalogue(Catalogue):
             raise UnknownCampaign(slug)
         return self._campaigns[slug]
 
+    def reread(self) -> Catalogue:
+        return self
+
     def quarantined(self) -> tuple[Quarantined, ...]:
         return ()
 

@@ -98,6 +98,10 @@ class FileCatalogue(Catalogue):
             raise UnknownCampaign(f"{customer}/{campaign}")
         return filed.campaign
 
+    def reread(self) -> "FileCatalogue":
+        """Return what the folder holds now."""
+        return FileCatalogue(self._project)
+
     def template(self, campaign: Campaign, aspect: str) -> bytes:
         """Return the template document of an aspect, if it still is the pinned one.
 
@@ -203,8 +207,7 @@ class FileCatalogue(Catalogue):
 
 def _needed(recipe: Recipe) -> set[Family]:
     """Return the API families that a recipe calls."""
-    firefly = {Family.FIREFLY} if recipe.generates() else set[Family]()
-    return firefly | ({Family.PHOTOSHOP} if recipe.composes else set[Family]())
+    return {step.family for step in recipe.steps}
 
 
 def _beyond(slug: str, credential: str, missing: Iterable[Family]) -> Quarantined:

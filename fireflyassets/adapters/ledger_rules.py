@@ -36,6 +36,11 @@ def is_claimable(row: JobRow) -> bool:
     return row.status is Status.QUEUED and row.hold is None
 
 
+def is_runs(wave: Wave, run_id: str) -> bool:
+    """Say whether the wave is at work in that run."""
+    return wave.state is WaveState.RUNNING and wave.run_id == run_id
+
+
 def check_new(rows: Iterable[JobRow]) -> None:
     """Refuse rows that no intake makes.
 

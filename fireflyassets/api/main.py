@@ -25,6 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--port", type=int, default=8000, help="port to listen on (%(default)s)")
     chosen = parser.parse_args(arguments)
     settings = Settings()
+    composition.log_to_stderr(settings)
     factory = composition.build(settings)
     for bad in factory.catalogue.quarantined():
         _log.warning("Quarantined %s: %s", bad.path, bad.reason)

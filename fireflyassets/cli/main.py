@@ -1,6 +1,7 @@
 """``fireflyassets``: the commands put together.
 
-Belongs here: which groups there are. Does not: what a command does. A group is a module with
+Belongs here: which groups there are, and what is said when settings or AWS can't be used. Does not:
+what a command does. A group is a module with
 ``add_to(subparsers)``; each of its commands sets ``run``, which takes the parsed arguments and
 returns the exit code.
 """
@@ -9,10 +10,14 @@ import argparse
 import importlib
 import importlib.util
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, Protocol, cast
 
+from pydantic import ValidationError
+from pydantic_settings import SettingsError
+
 from fireflyassets.core.errors import FactoryError
+from fireflyassets.settings import Settings
 
 GROUPS: Final = (
     "fireflyassets.cli.campaign",
@@ -42,10 +47,41 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in GROUPS:
         if importlib.util.find_spec(name) is not None:
             cast("Group", importlib.import_module(name)).add_to(subparsers)
-    chosen = parser.parse_args(arguments)
+    return _run(parser.parse_args(arguments))
+
+
+def _run(chosen: argparse.Namespace) -> int:
     try:
         code: int = chosen.run(chosen)
     except FactoryError as error:
-        print(f"{error} {error.remedy}".strip(), file=sys.stderr)
-        return 1
-    return code
+        complaint = f"{error} {error.remedy}".strip()
+    except SettingsError as error:
+        complaint = f"A setting can't be used: {error}."
+    except ValidationError as error:
+        if error.title != Settings.__name__:
+            raise
+        complaint = "\n".join(_unusable(error))
+    except _aws_errors() as error:
+        complaint = (
+            f"AWS can't be used: {error} Set AWS_DEFAULT_REGION and credentials, or for a local "
+            "stack the variables that the README shows beside AWS_ENDPOINT_URL."
+        )
+    else:
+        return code
+    print(complaint, file=sys.stderr)
+    return 1
+
+
+def _unusable(error: ValidationError) -> Iterator[str]:
+    """Yield a sentence for each setting; its value may be a secret and is not shown."""
+    prefix = str(Settings.model_config.get("env_prefix", ""))
+    for fault in error.errors(include_input=False, include_url=False):
+        first, *rest = (str(part) for part in fault["loc"])
+        field = f"{prefix}{first.upper()}" if first in Settings.model_fields else first
+        yield f"The setting {'.'.join((field, *rest))} can't be used: {fault['msg']}."
+
+
+def _aws_errors() -> tuple[type[Exception], ...]:
+    from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415 - not for a help.
+
+    return BotoCoreError, ClientError

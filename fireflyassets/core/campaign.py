@@ -70,11 +70,11 @@ class CampaignConfig(BaseModel):
                 f"templates: no PSD for {', '.join(sorted(missing))}; name one or drop the aspect"
             )
         if not self.recipe.composes:
-            sizes = {step.size for step in self.recipe.generates()}
-            if set(self.aspects) != sizes or len(self.recipe.generates()) != 1:
+            last = list(self.recipe.sizes().values())[-1]
+            if self.aspects != (last,):
                 raise ValueError(
-                    "aspects: without a compose step the recipe needs one generate step, and the "
-                    f"one aspect is its size ({', '.join(sorted(sizes))})"
+                    "aspects: without a compose step the last picture is what is delivered, and "
+                    f"the one aspect is its size ({last})"
                 )
         return self
 

@@ -53,9 +53,16 @@ def temporary_key(job: str, step: str, generation: int, n: int, name: str) -> st
     return f"_tmp/{job}/{step}/{generation}-{n}/{name}"
 
 
-def original_key(customer: str, campaign: str, job: str, step: str, digest: str) -> str:
-    """Return the key under which an untouched Firefly original is kept."""
-    return f"originals/{customer}/{campaign}/{job}/{step}-{digest[:16]}.jpg"
+def original_key(
+    customer: str, campaign: str, job: str, step: str, digest: str, media_type: str
+) -> str:
+    """Return the key under which an untouched original is kept."""
+    return f"originals/{customer}/{campaign}/{job}/{step}-{digest[:16]}.{suffix(media_type)}"
+
+
+def suffix(media_type: str) -> str:
+    """Return the ending of a file's name that agrees with its bytes."""
+    return {"image/png": "png", "image/webp": "webp"}.get(media_type, "jpg")
 
 
 def rendition_key(customer: str, campaign: str, job: str, step: str, digest: str) -> str:

@@ -14,7 +14,7 @@ from typing import Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from fireflyassets.core.recipe import ComposeStep, Model, Recipe, Step
+from fireflyassets.core.recipe import ComposeStep, GenerateStep, Model, Recipe, Step
 
 
 class Cause(StrEnum):
@@ -87,13 +87,15 @@ class Charge:
 
 
 class Kind(StrEnum):
-    """A paid call of Firefly that no model prices."""
+    """A paid call that neither a model nor Photoshop's one price stands for."""
 
     EXPAND = "expand"
     FILL = "fill"
     SIMILAR = "similar"
     UPSCALE = "upscale"
     GENERATE_V4 = "generate-v4"
+    REMOVE_BACKGROUND = "remove-background"
+    EDIT = "edit"
 
 
 class RateCard(BaseModel):
@@ -124,9 +126,15 @@ class RateCard(BaseModel):
         return hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:12]
 
     def price(self, step: Step) -> Decimal:
-        """Return the operations of one call of *step* with one output."""
+        """Return the operations of one call of *step* with one output.
+
+        Raises:
+            KeyError: The card has no price for it.
+        """
         if isinstance(step, ComposeStep):
             return self.photoshop
+        if not isinstance(step, GenerateStep):
+            return self.edit_price(Kind(step.kind))
         if step.model not in self.generate:
             raise KeyError(f"Rate card {self.id} has no price for model {step.model}.")
         return self.generate[step.model]

@@ -7,9 +7,19 @@ paid job at a time. Does not: templates (``core/template.py``), files, credentia
 from collections.abc import Iterator
 from typing import Final
 
+from fireflyassets.core import ids
 from fireflyassets.core.campaign import CampaignConfig
 from fireflyassets.core.money import RateCard
-from fireflyassets.core.recipe import ComposeStep, GenerateStep, Model, Step
+from fireflyassets.core.recipe import (
+    ComposeStep,
+    ExpandStep,
+    FillStep,
+    GenerateStep,
+    Model,
+    SimilarStep,
+    Step,
+    UpscaleStep,
+)
 
 _IMAGE3: Final = frozenset(
     {
@@ -35,6 +45,13 @@ SIZES: Final[dict[Model, frozenset[str]]] = {
 }
 """The only sizes each model makes, by Adobe's guide of 2026-05; any other answers 400."""
 
+FILL_SIZES: Final = _IMAGE3 - {"2688x1512", "1344x756"}
+"""For fill and similar."""
+EXPAND_LONGEST: Final = 3999
+UPSCALE_LONGEST: Final = 6000
+"""By the guide, results end near 6,000 pixels: a larger one would be paid and not be what was
+asked."""
+
 
 def faults(config: CampaignConfig, cards: tuple[RateCard, ...]) -> Iterator[str]:
     """Yield what is wrong, each with what to do; without any rate card prices are not judged."""
@@ -42,18 +59,30 @@ def faults(config: CampaignConfig, cards: tuple[RateCard, ...]) -> Iterator[str]
         values: tuple[str, ...] = getattr(config, name)
         for value in sorted({value for value in values if values.count(value) > 1}):
             yield f"{name}: {value} stands twice; name it once"
-    for step in config.recipe.generates():
-        yield from _size_faults(step)
+    sizes = config.recipe.sizes()
+    for step in config.recipe.pictures():
+        if fault := _size_fault(step, sizes[step.name]):
+            yield f"step {step.name!r}: {fault}"
     yield from _locale_faults(config)
     for step in config.recipe.steps:
         if cards and not any(_prices(card, step) for card in cards):
             yield f"step {step.name!r}: no rate card prices it; add the price under rates/"
 
 
-def _size_faults(step: GenerateStep) -> Iterator[str]:
-    if step.size not in SIZES[step.model]:
-        known = ", ".join(sorted(SIZES[step.model]))
-        yield f"step {step.name!r}: {step.model} does not make {step.size}; use one of {known}"
+def _size_fault(step: Step, size: str) -> str | None:
+    longest = max(ids.parse_aspect(size))
+    match step:
+        case GenerateStep() if size not in (made := SIZES[step.model]):
+            return f"{step.model} does not make {size}; use one of {', '.join(sorted(made))}"
+        case FillStep() | SimilarStep() if size not in FILL_SIZES:
+            known = ", ".join(sorted(FILL_SIZES))
+            return f"{step.kind} does not make {size}; use one of {known}"
+        case ExpandStep() if longest > EXPAND_LONGEST:
+            return f"expand does not make {size}; give sides of at most {EXPAND_LONGEST}"
+        case UpscaleStep() if longest > UPSCALE_LONGEST:
+            return f"its picture would have {size} pixels, over {UPSCALE_LONGEST}; scale it less"
+        case _:
+            return None
 
 
 def _locale_faults(config: CampaignConfig) -> Iterator[str]:
@@ -61,13 +90,12 @@ def _locale_faults(config: CampaignConfig) -> Iterator[str]:
     for locale in config.locales:
         active = [step for step in config.recipe.steps if _runs(step, locale)]
         names = {step.name for step in active}
-        if not config.recipe.composes and not active:
-            yield f"locale {locale}: no step runs for it; widen a step's `when`"
+        if not config.recipe.composes and config.recipe.steps[-1] not in active:
+            yield f"locale {locale}: the last step does not run for it; widen its `when`"
         if config.recipe.composes and not any(isinstance(step, ComposeStep) for step in active):
             yield f"locale {locale}: the compose step does not run for it; widen its `when`"
         for step in active:
-            pictures = step.picture_layers().values() if isinstance(step, ComposeStep) else ()
-            for picture in sorted(set(pictures) - names):
+            for picture in sorted(set(step.takes()) - names):
                 yield (
                     f"locale {locale}: step {step.name!r} needs the picture of {picture!r}, which "
                     f"does not run for it; widen its `when`"
@@ -79,4 +107,8 @@ def _runs(step: Step, locale: str) -> bool:
 
 
 def _prices(card: RateCard, step: Step) -> bool:
-    return isinstance(step, ComposeStep) or step.model in card.generate
+    try:
+        card.price(step)
+    except KeyError:
+        return False
+    return True

@@ -11,13 +11,16 @@ from typing import Final
 
 import dagster as dg
 
-from fireflyassets.core import ids
+from fireflyassets.core import errors, ids
 from fireflyassets.core.campaign import Campaign
+from fireflyassets.core.job import JobRow
 from fireflyassets.core.stage import BASE_IMAGES, DELIVERIES, RENDITIONS
 from fireflyassets.defs import checks, events, names, resources
+from fireflyassets.ports.entries import Wave
+from fireflyassets.stages.forming import Batch
 from fireflyassets.stages.pinning import pinned
 from fireflyassets.wave.assembly import Shop
-from fireflyassets.wave.beginning import Begun, begin, begin_by_hand
+from fireflyassets.wave.beginning import Asked, asked_for, begin, begin_by_hand
 from fireflyassets.wave.reports import Checked, Ended, Handed, Made, Report, Skipped, Turn
 from fireflyassets.wave.reuse import reuse
 from fireflyassets.wave.thread import WaveThread
@@ -118,6 +121,8 @@ class WaveRun:
     customer: str
     campaign: str
     ended: list[Ended] = field(default_factory=list[Ended])
+    left: list[Skipped] = field(default_factory=list[Skipped])
+    """Jobs that this run was to work on and did not, or not to their end."""
 
     def events(self) -> Iterator[Event]:
         """Yield every event of the run; raise its failure last, so that nothing is lost by it."""
@@ -126,48 +131,37 @@ class WaveRun:
             self.context.log.info("Another run works on this wave, or it has ended: nothing to do.")
             return
         self._tag(begun)
-        for skipped in begun.skipped:
-            self.context.log.info("Job %s is left alone: %s.", skipped.job_id, skipped.reason)
         book = self._book()
         for report in self._reports(begun):
             yield from self._told(report, book)
         yield from book.evaluate(self.context.instance, now=self.shop.clock.now().timestamp())
         yield from book.summaries()
-        self._verdict(begun.skipped)
+        self._verdict()
 
-    def _begin(self) -> Begun | None:
+    def _begin(self) -> Wave | Asked | None:
         context, shop = self.context, self.shop
         wave_id = context.run.tags.get(names.WAVE_TAG)
-        now = shop.clock.now()
         if wave_id is not None:
-            begun = begin(shop.ledger, wave_id, context.run.run_id, settings=shop.settings, now=now)
-            if begun is not None or context.run.parent_run_id is None:
-                return begun
+            now = shop.clock.now()
+            wave = begin(shop.ledger, wave_id, context.run.run_id, settings=shop.settings, now=now)
+            if wave is not None or context.run.parent_run_id is None:
+                return wave
             # Somebody re-executes a run whose wave is over: what is done is told again, and only
             # what may be claimed is worked on.
         if not context.has_partition_key and not context.has_partition_key_range:
             raise dg.Failure(
                 "This run names no jobs. Choose partitions: each is one job.", allow_retries=False
             )
-        return begin_by_hand(
-            shop.ledger,
-            self.customer,
-            context.partition_keys,
-            context.run.run_id,
-            settings=shop.settings,
-            now=now,
-            new_id=shop.new_wave_id,
-        )
+        return asked_for(shop.ledger, self.customer, context.partition_keys)
 
-    def _tag(self, begun: Begun) -> None:
+    def _tag(self, begun: Wave | Asked) -> None:
         """Title the run: runs have no names, and their tags are what people read."""
+        jobs = len(begun.jobs) if isinstance(begun, Wave) else len(self.context.partition_keys)
         tags = {
             names.CUSTOMER_TAG: self.customer,
             names.CAMPAIGN_TAG: self.campaign,
-            names.JOBS_TAG: str(sum(len(wave.jobs) for wave in begun.waves) + len(begun.done)),
+            names.JOBS_TAG: str(jobs),
         }
-        if begun.waves:
-            tags[names.WAVE_TAG] = begun.waves[0].wave_id
         known = self.context.run.tags
         missing = {name: text for name, text in tags.items() if name not in known}
         self.context.instance.add_run_tags(self.context.run.run_id, missing)
@@ -184,13 +178,43 @@ class WaveRun:
             partitioned=len(keys) <= self.shop.settings.partitioned_checks_up_to,
         )
 
-    def _reports(self, begun: Begun) -> Iterator[Report]:
-        shop = self.shop
+    def _reports(self, begun: Wave | Asked) -> Iterator[Report]:
+        if isinstance(begun, Wave):
+            yield from WaveThread(self.shop, begun, self.context.run.run_id).reports()
+            return
+        yield from begun.skipped
+        for batch in begun.batches:
+            yield from self._by_hand(batch)
+        # Last, since it costs nothing to wait: no lease runs out meanwhile.
         for row in begun.done:
+            yield from self._again(row)
+
+    def _by_hand(self, batch: Batch) -> Iterator[Report]:
+        """Claim a batch now that its turn has come, and work on what was won."""
+        shop, run_id = self.shop, self.context.run.run_id
+        wave = begin_by_hand(
+            shop.ledger,
+            batch,
+            run_id,
+            settings=shop.settings,
+            now=shop.clock.now(),
+            wave_id=shop.new_wave_id(),
+        )
+        won = wave.jobs if wave else ()
+        for row in batch.rows:
+            if row.job_id not in won:
+                yield Skipped(row.job_id, "another wave took it, or its campaign is on hold")
+        if wave:
+            self.context.instance.add_run_tags(run_id, {names.WAVE_TAG: wave.wave_id})
+            yield from WaveThread(shop, wave, run_id).reports()
+
+    def _again(self, row: JobRow) -> Iterator[Report]:
+        shop = self.shop
+        try:
             campaign = pinned(shop.objects, self.customer, row.campaign_id, row.campaign_version)
             yield from reuse(shop.ledger, shop.objects, campaign, row)
-        for wave in begun.waves:
-            yield from WaveThread(shop, wave, self.context.run.run_id).reports()
+        except errors.FactoryError as trouble:
+            yield Skipped(row.job_id, f"it is done and can't be told again: {trouble}")
 
     def _told(self, report: Report, book: checks.CheckBook) -> Iterator[Event]:
         api_url = self.shop.settings.api_url
@@ -203,27 +227,31 @@ class WaveRun:
                 book.note(report)
             case Skipped(job_id, reason):
                 self.context.log.info("Job %s is left alone: %s.", job_id, reason)
+                self.left.append(report)
+            case Ended(job_id, Turn.LOST, _, reason):
+                self.context.log.warning("Job %s was taken away: %s", job_id, reason)
+                self.left.append(Skipped(job_id, reason or "another wave took it"))
             case Ended():
                 self.ended.append(report)
                 if len(self.ended) % CHECK_CHUNK == 0:
                     now = self.shop.clock.now().timestamp()
                     yield from book.evaluate(self.context.instance, now=now)
 
-    def _verdict(self, refused: Sequence[Skipped]) -> None:
+    def _verdict(self) -> None:
         """End the run red if any job failed, so that exactly those partitions show it.
 
-        *refused* are jobs that a person asked for and that may not be worked on now: without a
-        red end their partitions would look as if nothing had ever been wrong with them.
+        So it does for jobs that were left alone or taken away: without a red end their partitions
+        would look as if nothing had ever been wrong with them.
         """
         failed = [one for one in self.ended if one.turn is Turn.FAILED]
         for one in self.ended:
-            if one.turn in {Turn.PARKED, Turn.HELD, Turn.LOST}:
+            if one.turn in {Turn.PARKED, Turn.HELD}:
                 self.context.log.info("Job %s is %s: %s", one.job_id, one.turn, one.reason)
-        if not failed and not refused:
+        if not failed and not self.left:
             return
-        sentence = self._sentence(len(failed), len(refused))
+        sentence = self._sentence(len(failed))
         rows = [(one.job_id, one.status.value, one.reason) for one in failed]
-        rows += [(one.job_id, "left alone", one.reason) for one in refused]
+        rows += [(one.job_id, "left alone", one.reason) for one in self.left]
         table = [
             dg.TableRecord({"job": job, "status": status, "reason": reason or ""})
             for job, status, reason in rows
@@ -234,12 +262,13 @@ class WaveRun:
             allow_retries=False,
         )
 
-    def _sentence(self, failed: int, refused: int) -> str:
+    def _sentence(self, failed: int) -> str:
+        left = len(self.left)
         delivered = sum(one.turn is Turn.SUCCEEDED for one in self.ended)
         later = len(self.ended) - delivered - failed
-        parts = [f"{failed} of {len(self.ended) + refused} jobs failed"]
-        if refused:
-            parts.append(f"{refused} left alone, see why in the table")
+        parts = [f"{failed} of {len(self.ended) + left} jobs failed"]
+        if left:
+            parts.append(f"{left} left alone, see why in the table")
         parts.append(f"{delivered} are delivered")
         if later:
             parts.append(f"{later} go on later and show as failed until then")

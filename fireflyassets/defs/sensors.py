@@ -5,30 +5,29 @@ Belongs here: a bounded slice of work each tick; the stages do it. Does not: dec
 A tick that is killed anywhere leaves nothing that the next one does not find in the ledger.
 """
 
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from functools import partial
 from typing import Final
 
 import dagster as dg
 
 from fireflyassets.core import errors, ids
-from fireflyassets.core.campaign import Campaign
-from fireflyassets.defs import names, resources
-from fireflyassets.ports.entries import Claim, Wave
-from fireflyassets.stages.dispatch import (
-    Batch,
-    Lane,
-    form,
-    give_back_stranded,
-    next_batches,
-    set_aside,
-    shrink,
-    sweep,
-    wave_size,
-)
+from fireflyassets.defs import names, resources, runs
+from fireflyassets.limiter.errors import LimiterError
+from fireflyassets.ports.entries import Wave
+from fireflyassets.stages.dispatch import give_back_stranded, set_aside, sweep
+from fireflyassets.stages.forming import Batch, Lane, form, next_batches, shrink, wave_size
 from fireflyassets.stages.intake import Intake
 from fireflyassets.stages.queue import drain
-from fireflyassets.wave.assembly import Shop, jobs_per_minute, register
+from fireflyassets.stages.rebinding import lanes_of, rebind
+from fireflyassets.wave.assembly import (
+    Shop,
+    contract_jobs_per_minute,
+    jobs_per_minute,
+    register,
+)
 from fireflyassets.wave.sweeping import sweep as sweep_calls
 
 _TICK: Final = 5
@@ -36,7 +35,11 @@ _TICK: Final = 5
 _SWEEP: Final = 30
 """Seconds; a result's URL lives an hour, and ten minutes is what its collection may take."""
 _SLICE: Final = 200
-"""Open sends, and stranded jobs, that one tick looks at."""
+"""Open sends, stranded jobs, and jobs in lines of nobody, that one tick looks at."""
+_LINES: Final = 300
+"""Seconds; a look at all lines reads everything that is queued."""
+_KEYS_LEASE: Final = timedelta(seconds=60)
+"""A tick that takes longer is killed."""
 
 
 @dg.sensor(
@@ -93,43 +96,68 @@ def open_calls_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
     return dg.SkipReason(f"{swept.sentence()} {returned} jobs of ended waves given back.")
 
 
+@dg.sensor(
+    name="queue_lines",
+    minimum_interval_seconds=_LINES,
+    default_status=dg.DefaultSensorStatus.RUNNING,
+    required_resource_keys=resources.WAVE_PORTS,
+    description="Rebinds jobs whose campaign has come to name another credential.",
+)
+def queue_lines_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
+    """Look after jobs in lines that no loaded campaign serves."""
+    shop = resources.shop(context.resources)
+    now = shop.clock.now()
+    found = rebind(shop.ledger, shop.catalogue, now=now, most=_SLICE, new_id=shop.new_wave_id)
+    told = ", ".join(f"{count} {moved}" for moved, count in sorted(found.items()))
+    return dg.SkipReason(f"Jobs in lines of nobody: {told or 'none'}.")
+
+
 class Dispatcher:
     """Turns due jobs into run requests; partition keys are added just before."""
 
     def __init__(self, instance: dg.DagsterInstance, shop: Shop) -> None:
         self.instance = instance
         self.shop = shop
+        self.name = shop.new_wave_id()
+        """No other dispatcher's: what it holds leases by."""
 
     def tick(self, now: datetime) -> list[dg.RunRequest]:
         """Sweep, then form the next waves; return the runs to ask for."""
         shop = self.shop
-        swept = sweep(shop.ledger, now=now, run_is_alive=self._run_is_alive)
-        requests = [self._launch(wave, now) for wave in swept.to_launch]
-        campaigns = {one.slug: one for one in shop.catalogue.campaigns().values()}
-        lanes = {Lane(one.config.credential, one.config.customer) for one in campaigns.values()}
+        look = partial(runs.state, self.instance, now=now)
+        swept = sweep(shop.ledger, now=now, look=look)
+        requests: list[dg.RunRequest | None] = []
+        for wave in swept.to_launch:
+            with self._keys_of(wave.customer, wave.campaign, now) as ours:
+                requests.append(self._launch(wave, now) if ours else None)
+        lanes = sorted(lanes_of(shop.catalogue), key=lambda lane: (lane.customer, lane.credential))
         batches = next_batches(
             shop.ledger,
-            sorted(lanes, key=lambda lane: (lane.customer, lane.credential)),
+            lanes,
             waves_per_lane=shop.settings.runs_per_tenant,
-            size=lambda lane: self._size(lane, list(campaigns.values())),
+            size=self._size,
             now=now,
         )
         for batch in batches:
-            wave = self._form(batch, now)
-            if wave is not None:
-                requests.append(self._launch(wave, now))
+            with self._keys_of(batch.lane.customer, batch.campaign, now) as ours:
+                wave = self._form(batch, now) if ours else None
+                requests.append(self._launch(wave, now) if wave else None)
         return [one for one in requests if one]
 
-    def _size(self, lane: Lane, campaigns: Sequence[Campaign]) -> int:
+    def _size(self, lane: Lane) -> int:
         """Return the wave size that suits every campaign of a lane."""
         shop = self.shop
         credential = shop.catalogue.credential(lane.credential, customer=lane.customer)
         register(shop, credential.organisation)
-        rates = [
-            jobs_per_minute(shop, one, credential.organisation)
-            for one in campaigns
+        mine = [
+            one
+            for one in shop.catalogue.campaigns().values()
             if Lane(one.config.credential, one.config.customer) == lane
         ]
+        try:
+            rates = [jobs_per_minute(shop, one, credential.organisation) for one in mine]
+        except LimiterError:
+            rates = [contract_jobs_per_minute(shop, one, credential.organisation) for one in mine]
         return wave_size(
             most=shop.settings.wave_jobs,
             horizon=shop.settings.wave_horizon,
@@ -137,18 +165,26 @@ class Dispatcher:
         )
 
     def _form(self, batch: Batch, now: datetime) -> Wave | None:
-        wave_id = self.shop.new_wave_id()
+        return form(self.shop.ledger, batch, wave_id=self.shop.new_wave_id(), now=now)
 
-        def claiming(job_id: str) -> Claim | None:
-            return self.shop.ledger.claim(job_id, batch.lane.customer, wave_id, now=now)
+    @contextmanager
+    def _keys_of(self, customer: str, campaign: str, now: datetime) -> Iterator[bool]:
+        """Be the one who moves the campaign's keys; False while another is: a later tick goes on.
 
-        return form(self.shop.ledger, batch, wave_id=wave_id, now=now, claiming=claiming)
+        Two dispatchers that add keys side by side would each find the other's within its slice.
+        """
+        ledger, until = self.shop.ledger, now + _KEYS_LEASE
+        ours = ledger.lease_keys(customer, campaign, self.name, until=until, now=now)
+        try:
+            yield ours
+        finally:
+            if ours:
+                ledger.free_keys(customer, campaign, self.name)
 
     def _launch(self, wave: Wave, now: datetime) -> dg.RunRequest | None:
         """Put exactly the wave's keys last, as one slice, and ask for a run on that slice."""
-        if f"{wave.customer}/{wave.campaign}" not in self.shop.catalogue.campaigns():
-            # A request for assets that are not in the location fails the tick for everybody.
-            set_aside(self.shop.ledger, wave, "its campaign is not loaded", now=now)
+        if trouble := self._trouble(wave):
+            set_aside(self.shop.ledger, wave, trouble, now=now)
             return None
         keys = self._keys(wave)
         try:
@@ -172,6 +208,24 @@ class Dispatcher:
             },
         )
 
+    def _trouble(self, wave: Wave) -> str | None:
+        """Return why a run of the wave can't work, as far as that shows from here.
+
+        A run reads the files anew. One that did not begin its wave may have been stopped by what
+        is broken there since we read them, so we look too before another is asked for.
+        """
+        read = self.shop.catalogue
+        catalogue = read.reread() if wave.launches else read
+        slug = f"{wave.customer}/{wave.campaign}"
+        # A request for assets that are not in the location fails the tick for everybody.
+        if fault := read.fault(slug) or catalogue.fault(slug):
+            return f"its campaign is not loaded: {fault}".removesuffix(".")
+        try:
+            catalogue.credential(wave.credential, customer=wave.customer)
+        except errors.UnusableConfiguration as fault:
+            return str(fault).removesuffix(".")
+        return None
+
     def _keys(self, wave: Wave) -> list[str]:
         """Re-add the wave's keys at the end of the set; return those that stand there in a row."""
         name = ids.partitions_name(wave.customer, wave.campaign)
@@ -183,10 +237,3 @@ class Dispatcher:
         self.instance.add_dynamic_partitions(name, list(wave.jobs))
         there = list(self.instance.get_dynamic_partitions(name))[-len(wave.jobs) :]
         return there if set(there) == set(wave.jobs) else []
-
-    def _run_is_alive(self, wave: Wave) -> bool | None:
-        """Ask the instance for the wave's runs; None where it knows none."""
-        runs = self.instance.get_runs(dg.RunsFilter(tags={names.WAVE_TAG: wave.wave_id}))
-        if not runs:
-            return None
-        return any(not run.is_finished for run in runs)

@@ -135,6 +135,17 @@ class PaidCall(StepCall):
     """From the submit to the remote job's end."""
     resubmits: int
     """Sends that may follow one of unknown outcome without a person's word."""
+    stale: set[int] = field(default_factory=set[int])
+    """Sends of this turn that met an expired reference."""
+
+    def is_stale_again(self, n: int) -> bool:
+        """Note that send *n* met an expired reference, and say whether one had before.
+
+        Each send signs its references anew. Where that did not help once, it does not help.
+        """
+        again = bool(self.stale)
+        self.stale.add(n)
+        return again
 
 
 @dataclass(frozen=True, slots=True)

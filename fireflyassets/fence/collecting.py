@@ -6,7 +6,7 @@ A stored id is polled whatever the tickets, waves or breakers say: it is paid fo
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from fireflyassets.core import errors
@@ -27,6 +27,8 @@ class _Asking:
 
     resumed: bool
     """Sent by an earlier claim: it is asked for at once, and teaches nothing."""
+    since: datetime
+    """From when on the job is at work: how long its submit took says nothing about that."""
     polls: int = 0
     working_at: timedelta = timedelta(0)
     """After how long the last answer said that the job goes on."""
@@ -51,11 +53,12 @@ class Collector:
             Stopped: The wave stops and the job still works. The id is stored: whoever has the job
                 next, or the sweep, asks for it.
         """
-        asking = _Asking(resumed=attempt.epoch != call.claim.epoch)
+        resumed = attempt.epoch != call.claim.epoch
+        asking = _Asking(resumed, attempt.submitted_at if resumed else self.clock.now())
         fault = Fault(call.service.family, None, "timeout")
         while True:
-            await lease.unless_closed(self._wait(call, attempt, asking))
-            asked_at = self.clock.now() - attempt.submitted_at
+            await lease.unless_closed(self._wait(call, asking))
+            asked_at = self.clock.now() - asking.since
             answer = await call.service.poll(attempt.status_url or "")
             asking.polls += 1
             if isinstance(answer, PollFailed):
@@ -92,11 +95,11 @@ class Collector:
         )
         return replace(attempt, state=state, fault=said, counts=counts)
 
-    async def _wait(self, call: PaidCall, attempt: Attempt, asking: _Asking) -> None:
+    async def _wait(self, call: PaidCall, asking: _Asking) -> None:
         if asking.resumed and asking.polls == 0:
             return
         latency = self.latencies.get(call.learns, Latency())
-        elapsed = self.clock.now() - attempt.submitted_at
+        elapsed = self.clock.now() - asking.since
         await self.clock.sleep(wait_before_poll(latency, elapsed=elapsed, polls=asking.polls))
 
     async def _ended(
@@ -107,7 +110,8 @@ class Collector:
                 took = self.clock.now() - attempt.submitted_at
                 if not asking.resumed:
                     known = self.latencies.get(call.learns, Latency())
-                    self.latencies[call.learns] = known.learn(took, after=asking.working_at)
+                    seen = self.clock.now() - asking.since
+                    self.latencies[call.learns] = known.learn(seen, after=asking.working_at)
                 return Arrived(attempt, outputs, took, asking.polls)
             case EndedBadly(fault):
                 return await self._ended_badly(call, attempt, fault)
@@ -121,6 +125,7 @@ class Collector:
         failure = classify(fault)
         # Booked with its id, as accepted and failed: nothing is left to say about its cost.
         closed = await self.close(attempt, AttemptState.FAILED, fault)
-        if ACTIONS[failure] is not Action.RETRY:
+        stale_again = failure is FailureClass.STALE_REFERENCE and call.is_stale_again(attempt.n)
+        if stale_again or ACTIONS[failure] is not Action.RETRY:
             raise errors.StepRefused(call.step, fault, failure=failure)
         return closed

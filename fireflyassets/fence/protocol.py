@@ -98,7 +98,8 @@ class Fence:
             case Undecidable(attempt):
                 if self._resubmitted(call, turn) < call.resubmits:
                     return await self._resubmit(call, attempt)
-                raise errors.OutcomeUnknown(call.step, f"send {attempt.n} got no answer")
+                why = "got no answer" if attempt.vendor_id is None else "is denied by the vendor"
+                raise errors.OutcomeUnknown(call.step, f"send {attempt.n} {why}")
             case MustSettle(attempt, at):
                 return await self._settle(call, attempt, at)
             case MustCollect(attempt):
@@ -216,7 +217,6 @@ class Fence:
             vendor_id=answer.vendor_id,
             status_url=answer.status_url,
             cancel_url=answer.cancel_url,
-            # Until its result is bound, no more is known than that it was taken.
             operations=self._booked(call, accepted, Cause.ACCEPTED_BUT_FAILED),
         )
         return accepted
@@ -233,20 +233,23 @@ class Fence:
         throttled = failure is FailureClass.THROTTLED and not tokenless
         # The client dropped the refused token: one more send tells whether that was all.
         stale_token = failure is FailureClass.AUTH and not turn.refreshed
+        maybe = self._booked(call, attempt, Cause.POSSIBLE_COST) if answer.possible_cost else ()
         closed = await self.collector.close(
             attempt,
             AttemptState.REFUSED,
             answer.fault,
             counts=not (throttled or stale_token or tokenless),
-            operations=self._booked(call, attempt, Cause.POSSIBLE_COST)
-            if answer.possible_cost
-            else (),
+            operations=maybe,
         )
         if throttled:
             turn.throttles += 1
             await self._pause(call, answer.retry_after)
         elif stale_token:
             turn.refreshed = True
+        elif failure is FailureClass.STALE_REFERENCE and not call.is_stale_again(attempt.n):
+            return closed
+        elif failure is FailureClass.STALE_REFERENCE:
+            raise errors.StepRefused(call.step, answer.fault, failure=failure)
         elif tokenless or ACTIONS[failure] is Action.RETRY:
             await self._outage(turn, answer.retry_after)
         else:
@@ -272,7 +275,7 @@ class Fence:
         """Pass over an unknown send by the campaign's rule; what it may have cost is booked."""
         now = self.clock.now()
         decision = Decision(Verdict.RESUBMIT, by=CAMPAIGN_RULE, at=now)
-        booked = self._booked(call, attempt, Cause.POSSIBLE_DUPLICATE)
+        booked = call.operations(attempt, Cause.POSSIBLE_DUPLICATE, now)
         if not await self.offload(self.ledger.decide, call.row, attempt, decision, None, booked):
             raise errors.AwaitingOutcome(
                 f"Step {call.step}: send {attempt.n} was answered or decided just now.", until=now
@@ -286,12 +289,12 @@ class Fence:
                 until=at,
             )
         if await self.transfer(self.objects.exists, attempt.output_key or ""):
-            taken = self._booked(call, attempt, Cause.ACCEPTED_BUT_FAILED)
-            await self.offload(self.ledger.book, taken)
+            booked = self._booked(call, attempt, Cause.ACCEPTED_BUT_FAILED)
+            await self.offload(self.ledger.book, booked)
             return Arrived(attempt, (Output(),), at - attempt.submitted_at, 0)
         if attempt.vendor_id is not None or self.clock.now() > attempt.submitted_at + TELLS_UNTIL:
             # It was taken for certain, or its file may have expired: absence is no proof.
             raise errors.OutcomeUnknown(call.step, f"send {attempt.n} left no file that would tell")
-        fault = Fault(call.service.family, None, "nothing_written")
         booked = self._booked(call, attempt, Cause.POSSIBLE_COST)
+        fault = Fault(call.service.family, None, "nothing_written")
         return await self.collector.close(attempt, AttemptState.FAILED, fault, operations=booked)

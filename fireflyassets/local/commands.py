@@ -57,6 +57,11 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=PORT",
         help="a port that must be used: aws, twin, api, code or dagster; repeatable",
     )
+    parser.add_argument(
+        "--reset",
+        action="store_true",
+        help="empty the state first: jobs, files, runs and the twin's bills",
+    )
 
 
 def _programs() -> _Programs | None:

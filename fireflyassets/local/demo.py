@@ -15,13 +15,13 @@ from typing import Final
 
 import httpx
 import psutil
-from botocore.exceptions import BotoCoreError
+from botocore.exceptions import BotoCoreError, ClientError
 
 from fireflyassets.core.errors import FactoryError, ServiceDown
 from fireflyassets.core.status import ENDED, Status
 from fireflyassets.local import pictures, processes
 from fireflyassets.local.books import read_books
-from fireflyassets.local.customer import Customer, Doors, Job, refused_rows
+from fireflyassets.local.customer import Customer, Doors, Job, UnexpectedAnswer, refused_rows
 from fireflyassets.local.meter import PeakMeter
 from fireflyassets.local.outcome import Outcome
 from fireflyassets.local.pictures import Rendition
@@ -31,6 +31,7 @@ from fireflyassets.local.stack import Say, Stack
 
 DEADLINE: Final = timedelta(seconds=300)
 LOOK_EVERY_SECONDS: Final = 1.0
+DYING_SECONDS: Final = 2.0
 
 
 class DemoFailed(FactoryError):
@@ -54,6 +55,7 @@ def run(stack: Stack, plan: Plan, say: Say) -> Outcome:
 
     Raises:
         ServiceDown: A service died; the sentence names it.
+        DiskFull: There is too little room to go on.
         DemoFailed: The factory refused the brief, or did not end all jobs in time.
     """
     doors = Doors(
@@ -65,9 +67,12 @@ def run(stack: Stack, plan: Plan, say: Say) -> Outcome:
     try:
         with Customer(doors, customer=CUSTOMER, campaign=CAMPAIGN) as customer:
             return _Demo(stack, plan, say, customer).run()
-    except (httpx.HTTPError, BotoCoreError) as error:
-        stack.watch()  # Names the service, where one died.
-        raise ServiceDown(f"A service stopped answering ({type(error).__name__}).") from error
+    except UnexpectedAnswer:
+        _insist_for_a_while(stack)  # The API fails without what it stands on.
+        raise
+    except (httpx.HTTPError, BotoCoreError, ClientError) as error:
+        _insist_for_a_while(stack)
+        raise ServiceDown(f"A service stopped answering ({_asked(error)}).") from error
 
 
 class _Demo:
@@ -89,7 +94,7 @@ class _Demo:
             wall = timedelta(seconds=time.monotonic() - started)
             renditions, books = self._download(jobs), read_books(twin)
         repeated = self._send_again()
-        return Outcome(
+        outcome = Outcome(
             sample=self._plan.sample,
             before=before,
             jobs=jobs,
@@ -103,6 +108,8 @@ class _Demo:
             pss_bytes=meter.peak_bytes,
             paced_per_minute=self._plan.paced_per_minute,
         )
+        self._stack.insist()
+        return outcome
 
     def _submit(self) -> None:
         sample = self._plan.sample
@@ -122,7 +129,7 @@ class _Demo:
         jobs: dict[str, Job] = {}
         told = ""
         while True:
-            self._stack.watch()
+            self._stack.insist()
             open_ones = [each for each in self._wanted if not _has_settled(jobs.get(each))]
             jobs |= self._customer.jobs(open_ones)
             elapsed = time.monotonic() - started
@@ -174,7 +181,7 @@ class _Demo:
         self._submit()
         deadline = time.monotonic() + DEADLINE.total_seconds()
         while self._customer.waiting_messages():
-            self._stack.watch()
+            self._stack.insist()
             if time.monotonic() > deadline:
                 raise DemoFailed("The queue was not read to its end.")
             pause(LOOK_EVERY_SECONDS)
@@ -184,6 +191,22 @@ class _Demo:
         return processes.memory_bytes(
             [psutil.Process(), *processes.of_stack(self._stack.folder.root)]
         )
+
+
+def _insist_for_a_while(stack: Stack) -> None:
+    """Name the service that died; a killed one stops answering a moment before it is dead."""
+    until = time.monotonic() + DYING_SECONDS
+    while time.monotonic() < until:
+        stack.insist()
+        pause(DYING_SECONDS / 10)
+
+
+def _asked(error: Exception) -> str:
+    """Say what was asked and how that went, without the URL's query."""
+    if isinstance(error, httpx.HTTPStatusError):
+        url = error.request.url
+        return f"{url.host}:{url.port}{url.path} was answered {error.response.status_code}"
+    return type(error).__name__
 
 
 def _has_settled(job: Job | None) -> bool:

@@ -25,6 +25,9 @@ CODE_SERVER_PORT: Final = "FIREFLYASSETS_CODE_SERVER_PORT"
 _FRUGAL: Final = {
     # Else glibc gives threads heaps of their own that it never returns: 200 MB in the twin alone.
     "MALLOC_ARENA_MAX": "2",
+    # Else it raises both with each picture that is freed, and then keeps what pictures took.
+    "MALLOC_MMAP_THRESHOLD_": "131072",
+    "MALLOC_TRIM_THRESHOLD_": "131072",
 }
 _DROPPED: Final = (
     "AWS_",

@@ -7,7 +7,6 @@ Does not: what the services write into it.
 import fcntl
 import json
 import os
-import shutil
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,9 +14,12 @@ from pathlib import Path
 from typing import Final, cast
 
 from fireflyassets.core.errors import UnusableConfiguration
+from fireflyassets.local import disk
 
 NEEDED_BYTES: Final = 500_000_000
 """A demo leaves about a fifth of it; a database on a full disk is damaged, not just stopped."""
+LEAST_BYTES: Final = 100_000_000
+"""What a running stack must find: a stop has to save its state."""
 
 PRIVATE: Final = 0o600
 
@@ -42,6 +44,16 @@ class StateFolder:
     def aws(self) -> Path:
         """What the embedded AWS keeps over a clean stop."""
         return self.root / "aws"
+
+    @property
+    def saved(self) -> Path:
+        """One file for each of its services, written when it stops."""
+        return self.aws / "state"
+
+    @property
+    def unsaved(self) -> Path:
+        """There while it holds more than it has saved; its time is that of the start."""
+        return self.aws / "unsaved"
 
     @property
     def twin(self) -> Path:
@@ -73,6 +85,7 @@ class StateFolder:
 
         Raises:
             UnusableConfiguration: It can't be used; the sentence says why and what to do.
+            DiskFull: The disk has too little room.
         """
         try:
             for path in (self.root, self.logs, self.dagster_home, self.aws, self.twin, self.tokens):
@@ -86,12 +99,11 @@ class StateFolder:
                 f"The state folder {self.root} cannot be written ({error.strerror}); "
                 "name another one with --state."
             ) from error
-        free = shutil.disk_usage(self.root).free
-        if free < needed_bytes:
-            raise UnusableConfiguration(
-                f"The disk under {self.root} has {free / 1e6:.0f} MB free and a stack needs "
-                f"{needed_bytes / 1e6:.0f} MB; free some, or name another folder with --state."
-            )
+        disk.require_room(
+            self.root,
+            needed_bytes,
+            f"to start on {self.root}; free some, or name another folder with --state.",
+        )
 
 
 def write_private(path: Path, text: str) -> None:

@@ -14,7 +14,7 @@ from typing import Final
 
 from fireflyassets.adapters.clock import SystemClock
 from fireflyassets.core.errors import UnusableConfiguration
-from fireflyassets.local import access, environment, folder, processes, services
+from fireflyassets.local import access, environment, folder, keeping, processes, services
 from fireflyassets.local.stack import Say, Stack, stopped_at_the_end
 
 PROJECT_PARTS: Final = ("dagster.yaml", "workspace.yaml", "campaigns")
@@ -35,6 +35,8 @@ class Options:
     twin_options: tuple[str, ...] = ()
     secrets: Mapping[str, str] = field(default_factory=dict[str, str])
     needed_bytes: int = folder.NEEDED_BYTES
+    reset: bool = False
+    """Whether the state is emptied first."""
 
 
 @contextmanager
@@ -43,6 +45,8 @@ def launched(options: Options, say: Say) -> Generator[Stack]:
 
     Raises:
         UnusableConfiguration: The folder, a port or the project can't be used.
+        DiskFull: The disk has too little room.
+        StateLost: The last stop did not save the state, or this one did not.
         ServiceDown: A service did not start.
     """
     project = options.project.resolve()
@@ -51,6 +55,9 @@ def launched(options: Options, say: Say) -> Generator[Stack]:
     state.prepare(needed_bytes=options.needed_bytes)
     with folder.locked(state) as held, _temporary_folder() as temporary:
         _end_leftovers(state, say)
+        if options.reset:
+            keeping.reset(state)
+        keeping.require_whole(state)
         doors = access.recall(
             state, asked=options.ports, customers=_customers(project), clock=SystemClock()
         )
@@ -74,7 +81,7 @@ def launched(options: Options, say: Say) -> Generator[Stack]:
             module=options.module,
             twin_options=options.twin_options,
         )
-        with stopped_at_the_end(stack):
+        with keeping.kept(state), stopped_at_the_end(stack):
             stack.start(services.phases(composition))
             yield stack
 

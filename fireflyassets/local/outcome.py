@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
+from typing import Final
 
 from fireflyassets.core.status import Status
 from fireflyassets.local import figures, pictures
@@ -17,6 +18,8 @@ from fireflyassets.local.pictures import Rendition
 from fireflyassets.local.sample import Sample
 
 Figure = int | float | None
+
+LEAST_LIMITER_USE: Final = 0.90
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,6 +153,9 @@ def _promises(outcome: Outcome) -> Iterator[tuple[str, bool]]:
     )
     yield set_aside, not outcome.dead_messages
     yield f"Adobe refused {values['http_429']} calls with 429.", values["http_429"] == 0
+    use = values["limiter_use"]
+    slow = f"Generate calls used {use} of their paced rate, below {LEAST_LIMITER_USE}."
+    yield slow, use is None or use >= LEAST_LIMITER_USE
 
 
 def _expected_calls(outcome: Outcome) -> dict[str, int]:

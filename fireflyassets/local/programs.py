@@ -5,6 +5,7 @@ Does not: the parts themselves. This is the composition root of the launcher's p
 """
 
 import argparse
+import errno
 import os
 import shutil
 import sys
@@ -17,9 +18,11 @@ from typing import Final
 
 from fireflyassets.core.errors import FactoryError, UnusableConfiguration
 from fireflyassets.local import demo as course
-from fireflyassets.local import report, sample
+from fireflyassets.local import disk, report, sample
 from fireflyassets.local.access import LISTENERS
+from fireflyassets.local.books import require_ledger
 from fireflyassets.local.commands import STATE
+from fireflyassets.local.keeping import StateLost
 from fireflyassets.local.launching import Options, launched, require_project
 from fireflyassets.local.outcome import Outcome, broken_promises
 from fireflyassets.local.service import pause
@@ -28,24 +31,29 @@ from fireflyassets.local.stack import Interrupted, Stack, interruptible
 from fireflyassets.settings import Settings
 
 WATCH_EVERY_SECONDS: Final = 0.5
+SUMMARY: Final = "summary.json"
+PAGE: Final = "index.html"
 LAST_PORT: Final = 65_535
+PICTURES_BYTES: Final = 150_000_000
+"""Room for a demo's results; they take about a third of it."""
+NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 def up(arguments: argparse.Namespace) -> int:
     """Start the stack, say where it is, and keep it until a signal."""
-    return _told(lambda: _up(arguments))
+    return _told(lambda: _up(arguments), arguments.state or Path())
 
 
 def demo(arguments: argparse.Namespace) -> int:
     """Run the demo and stop the stack; 0 only if every promise was kept."""
-    return _told(lambda: _demo(arguments))
+    return _told(lambda: _demo(arguments), Path(arguments.project or "", arguments.output))
 
 
 def _up(arguments: argparse.Namespace) -> int:
     project = _project(arguments)
     options = _options(arguments, project, simulate(project), state=_state(arguments, project))
     try:
-        with interruptible(), launched(options, say) as stack:
+        with interruptible(), _started(options) as stack:
             say(_welcome(stack))
             while True:
                 stack.watch()
@@ -66,28 +74,51 @@ def _demo(arguments: argparse.Namespace) -> int:
         queue=Settings().queue,
         paced_per_minute=simulated.paced_per_minute[f"{sample.CUSTOMER}/{sample.CAMPAIGN}"],
     )
-    for name in ("renditions", "thumbnails"):
-        shutil.rmtree(output / name, ignore_errors=True)
+    _announce_results(output)
     with interruptible(), _state_for(arguments, project) as state:
-        say("Starting the local stack.")
-        with launched(_options(arguments, project, simulated, state=state.path), say) as stack:
+        options = _options(arguments, project, simulated, state=state.path)
+        with _started(options) as stack:
+            _clear_results(output)
             outcome = course.run(stack, plan, say)
         kept = _tell(outcome, output)
         state.needed = not kept
     return 0 if kept else 1
 
 
+@contextmanager
+def _started(options: Options) -> Generator[Stack]:
+    """Run a stack whose ledger holds what its Adobe has billed."""
+    say("Starting the local stack.")
+    with launched(options, say) as stack:
+        require_ledger(stack.access, table_prefix=Settings().table_prefix)
+        yield stack
+
+
+def _announce_results(output: Path) -> None:
+    """Take the last summary away, which could pass for this demo's, and see that there is room."""
+    output.mkdir(parents=True, exist_ok=True)
+    (output / SUMMARY).unlink(missing_ok=True)
+    disk.require_room(output, PICTURES_BYTES, "for the pictures; name another folder: --output.")
+
+
+def _clear_results(output: Path) -> None:
+    """Remove the last demo's pictures, now that there will be new ones."""
+    (output / PAGE).unlink(missing_ok=True)
+    for name in ("renditions", "thumbnails"):
+        shutil.rmtree(output / name, ignore_errors=True)
+
+
 def _tell(outcome: Outcome, output: Path) -> bool:
     """Tell what was found, and return whether every promise was kept."""
     broken = broken_promises(outcome)
-    report.write_summary(output / "summary.json", outcome, broken)
-    report.write_contact_sheet(output / "index.html", outcome)
+    report.write_summary(output / SUMMARY, outcome, broken)
+    report.write_contact_sheet(output / PAGE, outcome)
     say(report.text(report.table(outcome)))
     if not outcome.worked_on:
         say("Nothing was paid: the ledger knew all jobs from an earlier demo.")
     elif not outcome.paid_again:
         say("The same brief, sent a second time, cost nothing.")
-    say(f"Pictures: {output / 'index.html'}")
+    say(f"Pictures: {output / PAGE}")
     for sentence in broken:
         print(f"Not as promised: {sentence}", file=sys.stderr, flush=True)
     return not broken
@@ -98,11 +129,20 @@ def say(sentence: str) -> None:
     print(sentence, flush=True)
 
 
-def _told(program: Callable[[], int]) -> int:
+def _told(program: Callable[[], int], written: Path) -> int:
+    """Run a program that writes to the folder *written*, and tell what stopped it."""
     try:
         return program()
     except FactoryError as error:
+        cause = error.__context__
+        if isinstance(error, StateLost) and isinstance(cause, FactoryError):
+            print(cause, file=sys.stderr, flush=True)
         print(error, file=sys.stderr, flush=True)
+        return 1
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
+        print(f"{written}: {error.strerror}. {disk.described(written)}.", file=sys.stderr)
         return 1
 
 
@@ -131,6 +171,7 @@ def _options(
         ports=_ports(arguments.port),
         twin_options=simulated.twin_options,
         secrets=simulated.secrets,
+        reset=arguments.reset,
     )
 
 
@@ -177,7 +218,8 @@ def _ports(asked: Sequence[str]) -> dict[str, int]:
         name, _, number = each.partition("=")
         if name not in LISTENERS or not number.isdecimal() or not 0 < int(number) <= LAST_PORT:
             raise UnusableConfiguration(
-                f"--port {each} is not NAME=PORT with a name of {', '.join(LISTENERS)}."
+                f"--port {each} is not NAME=PORT with a name of {', '.join(LISTENERS)} and a port "
+                f"from 1 to {LAST_PORT}."
             )
         ports[name] = int(number)
     return ports

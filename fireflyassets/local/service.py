@@ -55,8 +55,8 @@ class Running:
         """Return the process id, which is also the id of its process group."""
         return self._process.pid
 
-    def wait_until_ready(self) -> None:
-        """Return once the service answers.
+    def wait_until_ready(self, *, meanwhile: Callable[[], None] | None = None) -> None:
+        """Return once the service answers; *meanwhile* may find that others are gone and raise.
 
         Raises:
             ServiceDown: It ended, or did not answer in time.
@@ -64,7 +64,7 @@ class Running:
         limit = self.service.start_within.total_seconds()
         deadline = time.monotonic() + limit
         while not self.service.ready():
-            self.require_alive()
+            (meanwhile or self.require_alive)()
             if time.monotonic() > deadline:
                 raise ServiceDown(
                     f"{self.service.name} did not answer in {limit:.0f} s.{self._tail()}"

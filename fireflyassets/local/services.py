@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from fireflyassets.local import readiness
+from fireflyassets.local import keeping, readiness
 from fireflyassets.local.access import HOST, Access
 from fireflyassets.local.folder import StateFolder
 from fireflyassets.local.service import Service
@@ -133,15 +133,21 @@ class _Maker:
         shutil.copyfile(self._made_of.project / "dagster.yaml", home / "dagster.yaml")
         done = home / f".migrated-{version('dagster')}"
         if done.exists():
+            name = "abandoned"  # Runs of a stack that was killed: no process carries them now.
+            run_to_its_end(name, self._service(name, _python("fireflyassets.defs.runs")))
             return
         name = "migration"
         run_to_its_end(name, self._service(name, (_script("dagster"), "instance", "migrate")))
         done.touch()
 
     def provision(self) -> None:
-        """Make tables, queues and the bucket once the embedded AWS answers."""
+        """Make tables, queues and the bucket once the embedded AWS answers.
+
+        From then on it holds what only its stop will save.
+        """
         name = "provisioning"
         run_to_its_end(name, self._service(name, _python("fireflyassets.local.provisioning")))
+        keeping.mark(self._made_of.folder)
 
     def _url(self, name: str) -> str:
         return self._made_of.access.url(name)

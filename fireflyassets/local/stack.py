@@ -7,6 +7,7 @@ services are (``services.py``), nor how one of them is started and ended (``serv
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,9 +15,9 @@ from types import FrameType
 from typing import Final
 
 from fireflyassets.core.errors import ServiceDown
-from fireflyassets.local import processes
+from fireflyassets.local import disk, processes
 from fireflyassets.local.access import Access
-from fireflyassets.local.folder import StateFolder
+from fireflyassets.local.folder import LEAST_BYTES, StateFolder
 from fireflyassets.local.service import Running, Service, last_lines
 
 LEFTOVER_SECONDS: Final = 10.0
@@ -43,10 +44,13 @@ Phase = tuple[Service | Task, ...]
 class Stack:
     """The services that were started, in that order."""
 
-    def __init__(self, folder: StateFolder, access: Access, say: Say) -> None:
+    def __init__(
+        self, folder: StateFolder, access: Access, say: Say, *, least_bytes: int = LEAST_BYTES
+    ) -> None:
         self.folder = folder
         self.access = access
         self._say = say
+        self._least_bytes = least_bytes
         self._running: list[Running] = []
 
     def start(self, phases: tuple[Phase, ...]) -> None:
@@ -56,8 +60,14 @@ class Stack:
             ServiceDown: One did not start; the caller stops the rest.
         """
         _hear_interrupts()
+        began = time.monotonic()
+
+        def told(name: str) -> None:
+            self._say(f"{time.monotonic() - began:5.0f} s  {name}")
+
         for phase in phases:
             before = len(self._running)
+            told(f"starting {', '.join(item.name for item in phase)}")
             for item in phase:
                 if isinstance(item, Service):
                     self._running.append(Running(item))
@@ -65,14 +75,28 @@ class Stack:
                 if isinstance(item, Task):
                     item.run()
             for running in self._running[before:]:
-                running.wait_until_ready()
+                running.wait_until_ready(meanwhile=self.insist)
+                told(f"{running.service.name} is up")
+
+    def insist(self) -> None:
+        """Return while all services live and the disk has room; nothing is started again.
+
+        Raises:
+            ServiceDown: A service died; the sentence names it and shows the end of its log.
+            DiskFull: There is just enough room left to save the state in a stop now.
+        """
+        for running in self._running:
+            running.require_alive()
+        self._require_room()
 
     def watch(self) -> None:
         """Look after the services once: start again what may be, and insist on the rest.
 
         Raises:
             ServiceDown: A service died; the sentence names it and shows the end of its log.
+            DiskFull: There is just enough room left to save the state in a stop now.
         """
+        self._require_room()
         for running in self._running:
             if running.is_alive():
                 continue
@@ -81,6 +105,11 @@ class Stack:
             if not running.restart():
                 running.require_alive()
             self._say(f"{name} died and was started again. Its log ended:\n{tail}")
+
+    def _require_room(self) -> None:
+        disk.require_room(
+            self.folder.root, self._least_bytes, "to go on; the stack stops while it can be saved."
+        )
 
     def pid(self, name: str) -> int:
         """Return the process id of a service."""

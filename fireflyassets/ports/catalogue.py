@@ -14,6 +14,8 @@ from fireflyassets.core.money import RateCard
 
 PACED: Final = frozenset({Family.FIREFLY, Family.PHOTOSHOP})
 """The API families that have limits."""
+REASON_LIMIT: Final = 300
+"""Characters of a fault in a job's row, which must stay small."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,18 @@ class Catalogue(ABC):
     @abstractmethod
     def quarantined(self) -> tuple[Quarantined, ...]:
         """Return the files that can't be used."""
+
+    @abstractmethod
+    def reread(self) -> "Catalogue":
+        """Return what is configured at this moment; this catalogue stays as it was read."""
+
+    def fault(self, slug: str) -> str | None:
+        """Return why the campaign of that slug can't be used; None where it can."""
+        if slug in self.campaigns():
+            return None
+        folder = f"campaigns/{slug}/"
+        told = [one.reason for one in self.quarantined() if one.path.startswith(folder)]
+        return told[0][:REASON_LIMIT] if told else "its file is gone"
 
     @abstractmethod
     def template(self, campaign: Campaign, aspect: str) -> bytes:

@@ -250,3 +250,5 @@ class Release:
     crashed: bool = False
     """A takeover: the process died under it. Counts a crash, which is not an attempt, and raises
     the epoch, so that nothing a zombie still writes is bound."""
+    credential: str | None = None
+    """The credential in whose line it waits from now on; None: its own."""

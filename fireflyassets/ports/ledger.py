@@ -74,6 +74,23 @@ class JobLedger(ABC):
         """Return up to *most* queued, unheld jobs that are due; the index's word, maybe stale."""
 
     @abstractmethod
+    def lines(self) -> set[tuple[str, str]]:
+        """Return (credential, customer) of every line that an unheld job waits in; maybe stale.
+
+        Reads all that is queued: for a look now and then.
+        """
+
+    @abstractmethod
+    def lease_keys(
+        self, customer: str, campaign: str, owner: str, *, until: datetime, now: datetime
+    ) -> bool:
+        """Take the right to move a campaign's partition keys; False while another's lasts."""
+
+    @abstractmethod
+    def free_keys(self, customer: str, campaign: str, owner: str) -> None:
+        """Give that right back; another's stays."""
+
+    @abstractmethod
     def form(self, wave: Wave) -> None:
         """Write a new wave, ``forming``, with its candidates.
 
@@ -170,9 +187,7 @@ class JobLedger(ABC):
     ) -> None:
         """Store the vendor's id and URLs, **without any lease or epoch condition**.
 
-        What was paid is never forgotten, even by a worker that lost its lease. In the same
-        transaction its operation rows appear, unless they are there, and take the place of rows
-        that stood for the send while it had no id: whatever happens next, the call is booked once.
+        In the same transaction its operation rows take the place of those by the send's own name.
         """
 
     @abstractmethod
@@ -185,10 +200,7 @@ class JobLedger(ABC):
         counts: bool,
         operations: Sequence[Operation] = (),
     ) -> None:
-        """Note how a send ended that made nothing, and `book` what it may have cost, together.
-
-        Unconditional, for the same reason.
-        """
+        """Note unconditionally how a send ended that made nothing, and `book` its cost."""
 
     @abstractmethod
     def bind(self, claim: Claim, result: StepResult, operations: Sequence[Operation]) -> None:
@@ -202,10 +214,7 @@ class JobLedger(ABC):
 
     @abstractmethod
     def book(self, operations: Sequence[Operation]) -> None:
-        """Write operation rows that belong to no result (orphans, failures).
-
-        Of known rows only those are restated that say no more than accepted-but-failed.
-        """
+        """Write rows that belong to no result, over those that say accepted-but-failed."""
 
     # what the dead left behind
     @abstractmethod

@@ -5,7 +5,7 @@ Belongs here: what generate, compose and deliver share. Does not: what each of t
 
 import hashlib
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
 
@@ -17,13 +17,17 @@ from fireflyassets.core.recipe import Step
 from fireflyassets.fence.call import Arrived, PaidCall, Rates, StepCall
 from fireflyassets.fence.protocol import Fence
 from fireflyassets.ports.clock import Clock, Offload
-from fireflyassets.ports.documents import DocumentComposer
+from fireflyassets.ports.documents import DocumentComposer, PictureCutter
 from fireflyassets.ports.entries import Claim, History, Operation
 from fireflyassets.ports.images import ImageGenerator
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.ports.pictures import PictureReader, Seen, Unreadable
+from fireflyassets.ports.references import ReferenceStore
 
+SEEDS: Final = 2**31 - 1
+URL_LIFE: Final = timedelta(hours=2)
+"""Of URLs handed to the services: longer than their fifteen minutes with their own retries."""
 UNTOUCHED: Final = History(steps={}, attempts=(), operations=())
 """The history of a job that no wave has worked on before."""
 
@@ -36,6 +40,7 @@ class Receiver:
     objects: ObjectStore
     images: ImageGenerator
     documents: DocumentComposer
+    cutter: PictureCutter
     pictures: PictureReader
     clock: Clock
     offload: Offload
@@ -50,6 +55,7 @@ class Tools(Receiver):
     """What the stages of one wave work with."""
 
     fence: Fence
+    references: ReferenceStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,3 +173,9 @@ async def looked_at(
             step, f"the result has {seen.width}x{seen.height} pixels, not {width}x{height}"
         )
     return seen, hashlib.sha256(content).hexdigest()
+
+
+def seed_for(job_id: str, step: str, generation: int) -> int:
+    """Return the seed of a step: the same for every send, another after a regenerate."""
+    said = f"{job_id}#{step}#{generation}".encode()
+    return int(hashlib.sha256(said).hexdigest()[:12], 16) % SEEDS

@@ -6,9 +6,7 @@ Photoshop call for each send that is accepted.
 """
 
 from collections.abc import Mapping
-from datetime import timedelta
 from functools import partial
-from typing import Final
 
 from fireflyassets.core import errors, ids
 from fireflyassets.core.job import Picture, StepResult
@@ -17,6 +15,7 @@ from fireflyassets.fence.call import Arrived, PaidCall, StepCall
 from fireflyassets.ports.documents import CompositeRequest
 from fireflyassets.ports.paid import Submission
 from fireflyassets.stages.bench import (
+    URL_LIFE,
     JobInHand,
     Kept,
     Receiver,
@@ -25,9 +24,6 @@ from fireflyassets.stages.bench import (
     looked_at,
     rates_of,
 )
-
-URL_LIFE: Final = timedelta(hours=2)
-"""Longer than the service's fifteen minutes with its own retries."""
 
 
 async def compose(

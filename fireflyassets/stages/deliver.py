@@ -55,7 +55,7 @@ async def deliver(
 def final_key(job: JobInHand, aspect: str, picture: Picture) -> str:
     """Return where a rendition ends up; the name says what it is without its folder."""
     row = job.row
-    suffix = {"image/png": "png", "image/webp": "webp"}.get(picture.media_type, "jpg")
+    suffix = ids.suffix(picture.media_type)
     name = f"{row.campaign_id}_{job.request.locale}_{aspect}_{row.job_id[:8]}.{suffix}"
     return ids.delivery_key(row.customer_id, row.campaign_id, row.job_id, aspect, name)
 

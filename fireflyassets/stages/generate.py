@@ -1,19 +1,17 @@
-"""Generate: one picture with Firefly.
+"""Generate: one picture, from a text of the job or from pictures made before.
 
-In: a job and a generate step. Out: the untouched original in our bucket, bound to the job.
-Spends: one Firefly call for each send that is accepted.
+In: a job and a picture step. Out: the untouched original in our bucket, bound to the job.
+Spends: one call of Firefly or Photoshop for each send that is accepted.
 """
 
-import hashlib
-from typing import Final
+from functools import partial
 
 from fireflyassets.core import errors, ids
-from fireflyassets.core.failure import FailureClass, Fault
+from fireflyassets.core.failure import FailureClass, Family, Fault
 from fireflyassets.core.job import Picture, StepResult
-from fireflyassets.core.recipe import GenerateStep
+from fireflyassets.core.recipe import AdjustStep, GenerateStep, PictureStep, SimilarStep
 from fireflyassets.fence.call import Arrived, PaidCall, StepCall
-from fireflyassets.ports.images import GenerateRequest
-from fireflyassets.ports.paid import Done, Fetched, FetchFailed, Submission
+from fireflyassets.ports.paid import Done, Fetched, FetchFailed
 from fireflyassets.stages.bench import (
     JobInHand,
     Kept,
@@ -22,17 +20,32 @@ from fireflyassets.stages.bench import (
     bind,
     looked_at,
     rates_of,
+    seed_for,
+)
+from fireflyassets.stages.picture_calls import (
+    Pictures,
+    Reference,
+    forget,
+    references,
+    send,
+    service_of,
 )
 
-SEEDS: Final = 2**31 - 1
 
-
-async def generate(tools: Tools, job: JobInHand, step: GenerateStep) -> StepResult:
+async def generate(
+    tools: Tools, job: JobInHand, step: PictureStep, pictures: Pictures
+) -> StepResult:
     """Make the step's picture, or return the one that was made before."""
     if made := job.made(step.name):
         return made
-    call = _paid_call(tools, job, step)
-    arrived = await tools.fence.carry(call)
+    taken = await references(tools, step, pictures)
+    call = _paid_call(tools, job, step, taken)
+    try:
+        arrived = await tools.fence.carry(call)
+    except errors.StepRefused as refused:
+        if refused.failure is FailureClass.STALE_REFERENCE:
+            await forget(tools, taken)
+        raise
     made = await bind(tools, call, arrived, await receive(tools, call, step, arrived))
     if any(output.ignored_words for output in arrived.outputs):
         # It is paid and kept; who sends the job on after a look uses it as it is.
@@ -41,49 +54,41 @@ async def generate(tools: Tools, job: JobInHand, step: GenerateStep) -> StepResu
     return made
 
 
-async def receive(tools: Receiver, call: StepCall, step: GenerateStep, arrived: Arrived) -> Kept:
+async def receive(tools: Receiver, call: StepCall, step: PictureStep, arrived: Arrived) -> Kept:
     """Fetch a finished picture, check it, and keep the untouched original.
 
     Raises:
         RenditionDefect: It is not what was asked.
         StepRefused: Its URL does not answer; the id stays, and may be asked again.
     """
-    width, height = ids.parse_aspect(step.size)
-    fetched = await _fetch(tools, call, arrived)
-    seen, digest = await looked_at(tools, step.name, fetched.content, width=width, height=height)
+    width, height = ids.parse_aspect(tools.campaign.config.recipe.sizes()[step.name])
+    content = await _content(tools, call, arrived)
+    seen, digest = await looked_at(tools, step.name, content, width=width, height=height)
     row = call.row
-    key = ids.original_key(row.customer_id, row.campaign_id, row.job_id, step.name, digest)
-    await tools.transfer(tools.objects.put, key, fetched.content, media_type=seen.media_type)
-    picture = Picture(key, digest, seen.media_type, width, height, len(fetched.content))
-    seed = seed_for(row.job_id, step.name, arrived.attempt.generation)
-    return Kept(picture, model=step.model.value, seed=seed)
-
-
-def _paid_call(tools: Tools, job: JobInHand, step: GenerateStep) -> PaidCall:
-    width, height = ids.parse_aspect(step.size)
-    request = GenerateRequest(
-        prompt=job.request.text(step.prompt.removeprefix("job.")),
-        model=step.model,
-        width=width,
-        height=height,
-        seed=seed_for(job.row.job_id, step.name, job.row.generation),
-        locale=job.request.locale,
-        content_class=step.content_class,
-        custom_model=step.custom_model,
+    key = ids.original_key(
+        row.customer_id, row.campaign_id, row.job_id, step.name, digest, seen.media_type
     )
+    await tools.transfer(tools.objects.put, key, content, media_type=seen.media_type)
+    picture = Picture(key, digest, seen.media_type, width, height, len(content))
+    if step.family is not Family.FIREFLY:
+        return Kept(picture)
+    model = step.model.value if isinstance(step, GenerateStep | SimilarStep) else None
+    seed = seed_for(row.job_id, step.name, arrived.attempt.generation)
+    return Kept(picture, model=model, seed=seed)
 
-    async def submit(_: str | None) -> Submission:
-        return await tools.images.generate(request)
 
+def _paid_call(
+    tools: Tools, job: JobInHand, step: PictureStep, taken: tuple[Reference, ...]
+) -> PaidCall:
     return PaidCall(
         row=job.row,
         claim=job.claim,
         history=job.history,
         step=step.name,
-        learns=f"{step.name}:{step.model}",
-        service=tools.images,
-        submit=submit,
-        output_key=None,
+        learns=step.name,
+        service=service_of(tools, step),
+        submit=partial(send, tools, job, step, taken),
+        output_key=partial(_output_key, job, step) if isinstance(step, AdjustStep) else None,
         tries=step.retry,
         timeout=step.timeout,
         rates=rates_of(job.card, step),
@@ -91,26 +96,35 @@ def _paid_call(tools: Tools, job: JobInHand, step: GenerateStep) -> PaidCall:
     )
 
 
-def seed_for(job_id: str, step: str, generation: int) -> int:
-    """Return the seed of a step: the same for every send, another after a regenerate."""
-    said = f"{job_id}#{step}#{generation}".encode()
-    return int(hashlib.sha256(said).hexdigest()[:12], 16) % SEEDS
+def _output_key(job: JobInHand, step: PictureStep, n: int) -> str:
+    row = job.row
+    return ids.temporary_key(row.job_id, step.name, row.generation, n, f"{step.name}.jpg")
 
 
-async def _fetch(tools: Receiver, call: StepCall, arrived: Arrived) -> Fetched:
+async def _content(tools: Receiver, call: StepCall, arrived: Arrived) -> bytes:
+    """Return the result's bytes, from the vendor or from where it wrote them."""
+    if arrived.attempt.output_key is None:
+        return (await _fetch(call, arrived)).content
+    content = await tools.transfer(tools.objects.get, arrived.attempt.output_key)
+    if content is None:
+        raise errors.RenditionDefect(call.step, "the job succeeded and wrote nothing")
+    return content
+
+
+async def _fetch(call: StepCall, arrived: Arrived) -> Fetched:
     """Download the result; an expired URL is read anew from the status call, once."""
-    fetched = await _download(tools, call, arrived.outputs[0].url if arrived.outputs else None)
+    fetched = await _download(call, arrived.outputs[0].url if arrived.outputs else None)
     if isinstance(fetched, FetchFailed):
-        again = await tools.images.poll(arrived.attempt.status_url or "")
+        again = await call.service.poll(arrived.attempt.status_url or "")
         url = again.outputs[0].url if isinstance(again, Done) and again.outputs else None
-        fetched = await _download(tools, call, url)
+        fetched = await _download(call, url)
     if isinstance(fetched, FetchFailed):
         # The attempt stays accepted: a replay collects the same vendor job.
         raise errors.StepRefused(call.step, fetched.fault, failure=FailureClass.STORAGE)
     return fetched
 
 
-async def _download(tools: Receiver, call: StepCall, url: str | None) -> Fetched | FetchFailed:
+async def _download(call: StepCall, url: str | None) -> Fetched | FetchFailed:
     if url is None:
         raise errors.RenditionDefect(call.step, "the job succeeded without an output")
-    return await tools.images.fetch(url)
+    return await call.service.fetch(url)

@@ -36,7 +36,7 @@ from fireflyassets.wave.reports import Report
 from fireflyassets.wave.share import FirstTickets, Share
 
 _log: Final = logging.getLogger("fireflyassets.wave")
-FAMILIES = {"generate": Family.FIREFLY, "compose": Family.PHOTOSHOP}
+FAMILIES: Final = (Family.FIREFLY, Family.PHOTOSHOP)
 
 
 LimitsOf = Callable[[str, Family], Limits]
@@ -68,7 +68,7 @@ def register(shop: Shop, organisation: str) -> None:
     A limiter that does not answer is told of in the log alone: it makes the items by itself once it
     does, and until then whoever asks for a ticket is parked.
     """
-    for family in FAMILIES.values():
+    for family in FAMILIES:
         limits = shop.limits(organisation, family)
         try:
             shop.limiter.register(ids.limit_item(organisation, family), limits)
@@ -101,7 +101,7 @@ def contract_jobs_per_minute(shop: Shop, campaign: Campaign, organisation: str) 
 def _jobs_per_minute(campaign: Campaign, calls_per_minute: Callable[[Family], float]) -> float:
     config = campaign.config
     calls = calls_per_job(config.recipe, aspects=len(config.aspects))
-    return min(calls_per_minute(FAMILIES[kind]) / count for kind, count in calls.items() if count)
+    return min(calls_per_minute(family) / count for family, count in calls.items())
 
 
 def assemble(
@@ -147,6 +147,8 @@ def assemble(
         objects=shop.objects,
         images=services.images,
         documents=services.documents,
+        cutter=services.cutter,
+        references=services.references,
         pictures=shop.pictures,
         clock=shop.clock,
         offload=shop.lanes.ledger,
@@ -203,7 +205,7 @@ def _pacers(shop: Shop, credential: Credential, customer: str) -> dict[Family, P
             weight=credential.weight_of(customer),
             offload=shop.lanes.ledger,
         )
-        for family in FAMILIES.values()
+        for family in FAMILIES
     }
 
 

@@ -4,67 +4,47 @@ Belongs here: which of the asked jobs may be claimed, which are only told again,
 is left alone. Does not: Dagster's tags and partitions.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from fireflyassets.core import crashes
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import Status
 from fireflyassets.ports.entries import Claim, Wave
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.settings import Settings
-from fireflyassets.stages.dispatch import Batch, Lane, form
+from fireflyassets.stages.forming import Batch, Lane, form, of_one_wave
 from fireflyassets.wave.reports import Skipped
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
-    """What a run has to do."""
+class Asked:
+    """What a person's run has to do. A batch is claimed when its turn comes, and not before."""
 
-    waves: tuple[Wave, ...]
+    batches: tuple[Batch, ...]
     done: tuple[JobRow, ...]
     skipped: tuple[Skipped, ...]
 
 
 def begin(
     ledger: JobLedger, wave_id: str, run_id: str, *, settings: Settings, now: datetime
-) -> Begun | None:
+) -> Wave | None:
     """Start the wave a run was launched for; None if another run has it or it has ended."""
-    wave = ledger.start(wave_id, run_id, lease_until=now + settings.lease)
-    return None if wave is None else Begun((wave,), (), ())
+    return ledger.start(wave_id, run_id, lease_until=now + settings.lease)
 
 
-def begin_by_hand(
-    ledger: JobLedger,
-    customer: str,
-    job_ids: Sequence[str],
-    run_id: str,
-    *,
-    settings: Settings,
-    now: datetime,
-    new_id: Callable[[], str],
-) -> Begun:
-    """Form and start waves of the jobs that may be claimed; pay only for what was claimed."""
+def asked_for(ledger: JobLedger, customer: str, job_ids: Sequence[str]) -> Asked:
+    """Sort the jobs that a person asks for: to be worked on, told again, or left alone."""
     rows = ledger.jobs(customer, job_ids)
     found = [rows[one] for one in job_ids if one in rows]
     skipped = [Skipped(one, "there is no such job") for one in job_ids if one not in rows]
     skipped += [Skipped(row.job_id, why) for row in found if (why := _why_not(row))]
     done = tuple(row for row in found if row.status is Status.SUCCEEDED)
-    waves: list[Wave] = []
-    for batch in _batches([row for row in found if _claimable(row)]):
-        wave = _form(ledger, batch, run_id, settings=settings, now=now, wave_id=new_id())
-        claimed = set(wave.jobs) if wave else set[str]()
-        skipped += [
-            Skipped(row.job_id, "another wave took it just now, or its campaign is on hold")
-            for row in batch.rows
-            if row.job_id not in claimed
-        ]
-        if wave:
-            waves.append(wave)
-    return Begun(tuple(waves), done, tuple(skipped))
+    return Asked(_batches([row for row in found if _claimable(row)]), done, tuple(skipped))
 
 
-def _form(
+def begin_by_hand(
     ledger: JobLedger,
     batch: Batch,
     run_id: str,
@@ -73,6 +53,10 @@ def _form(
     now: datetime,
     wave_id: str,
 ) -> Wave | None:
+    """Form and start a wave of the batch's jobs that may still be claimed; None without any.
+
+    To be worked on at once: its lease runs from now on.
+    """
     rows = {row.job_id: row for row in batch.rows}
 
     def claiming(job_id: str) -> Claim | None:
@@ -83,7 +67,7 @@ def _form(
     if wave is None:
         return None
     ledger.launched(wave_id)
-    return ledger.start(wave_id, run_id, lease_until=now + settings.lease)
+    return begin(ledger, wave_id, run_id, settings=settings, now=now)
 
 
 def _claimable(row: JobRow) -> bool:
@@ -101,13 +85,19 @@ def _why_not(row: JobRow) -> str | None:
     return None
 
 
-def _batches(rows: Sequence[JobRow]) -> list[Batch]:
-    """Group jobs so that each wave pins one version of one campaign under one credential."""
-    groups: dict[tuple[str, str, str, str], list[JobRow]] = {}
+def _batches(rows: Sequence[JobRow]) -> tuple[Batch, ...]:
+    """Group jobs into waves: one version of one campaign and one credential, company by crashes."""
+    groups: dict[object, list[JobRow]] = {}
     for row in rows:
-        key = (row.credential, row.customer_id, row.campaign_id, row.campaign_version)
-        groups.setdefault(key, []).append(row)
+        groups.setdefault(of_one_wave(row), []).append(row)
+    return tuple(batch for together in groups.values() for batch in _split(together))
+
+
+def _split(rows: Sequence[JobRow]) -> list[Batch]:
+    first = rows[0]
+    room = crashes.company(first.crashes, most=len(rows))
+    lane = Lane(first.credential, first.customer_id)
     return [
-        Batch(Lane(credential, customer), campaign, version, tuple(together))
-        for (credential, customer, campaign, version), together in groups.items()
+        Batch(lane, first.campaign_id, first.campaign_version, tuple(rows[start : start + room]))
+        for start in range(0, len(rows), room)
     ]

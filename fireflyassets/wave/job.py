@@ -16,7 +16,7 @@ from fireflyassets.core import errors
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.job import JobRow, StepResult
 from fireflyassets.core.money import Cost
-from fireflyassets.core.recipe import ComposeStep, GenerateStep, OnFailure, Step
+from fireflyassets.core.recipe import ComposeStep, OnFailure, Recipe, Step
 from fireflyassets.core.stage import Stage
 from fireflyassets.stages.bench import JobInHand, StoredJob, Tools, cost_so_far
 from fireflyassets.stages.compose import compose, step_name
@@ -55,21 +55,27 @@ class JobRun:
         pictures: dict[str, StepResult] = {}
         renditions: dict[str, StepResult] = {}
         for step in recipe.steps:
-            if step.when is not None and not step.when.holds(locale=self.job.request.locale):
+            if not self._is_due(step, pictures):
                 continue
-            if isinstance(step, GenerateStep):
-                if made := await self._one(step, partial(generate, self.tools, self.job, step)):
-                    pictures[step.name] = made
-            else:
+            if isinstance(step, ComposeStep):
                 renditions = await self._fan_out(step, pictures)
+            elif made := await self._one(
+                step, partial(generate, self.tools, self.job, step, pictures)
+            ):
+                pictures[step.name] = made
         self._made(Stage.GENERATE, pictures.values())
         if recipe.composes:
             self._made(Stage.COMPOSE, renditions.values())
-        else:
-            renditions = dict(zip(self.job.request.aspects, pictures.values(), strict=False))
+        elif last := pictures.get(recipe.steps[-1].name):
+            renditions = dict.fromkeys(self.job.request.aspects, last)
         if not renditions:
             raise errors.NothingMade
         return await self._deliver(pictures, renditions)
+
+    def _is_due(self, step: Step, pictures: dict[str, StepResult]) -> bool:
+        """Say whether a step runs: not for other locales, nor where what it takes was skipped."""
+        matches = step.when is None or step.when.holds(locale=self.job.request.locale)
+        return matches and set(step.takes()) <= set(pictures)
 
     async def _one(self, step: Step, work: Callable[[], Awaitable[T]]) -> T | None:
         try:
@@ -82,9 +88,6 @@ class JobRun:
     async def _fan_out(
         self, step: ComposeStep, pictures: dict[str, StepResult]
     ) -> dict[str, StepResult]:
-        missing = set(step.picture_layers().values()) - set(pictures)
-        if missing:
-            return {}
         aspects = self.job.request.aspects
         made = await all_ended(
             self._one(step, partial(compose, self.tools, self.job, step, aspect, pictures))
@@ -159,11 +162,13 @@ def review_check(row: JobRow) -> Checked:
     return Checked(row.job_id, Check.REVIEW, passed=publishable(review), blocks=False, facts=facts)
 
 
-def stored_renditions(job: StoredJob, step: ComposeStep | None) -> dict[str, StepResult]:
+def stored_renditions(job: StoredJob, recipe: Recipe) -> dict[str, StepResult]:
     """Return aspect -> stored result of a job that is done."""
-    if step is None:
-        return dict(zip(job.request.aspects, job.history.steps.values(), strict=False))
-    found = {aspect: job.made(step_name(step, aspect)) for aspect in job.request.aspects}
+    step = next(iter(recipe.compositions()), recipe.steps[-1])
+    found = {
+        aspect: job.made(step_name(step, aspect) if isinstance(step, ComposeStep) else step.name)
+        for aspect in job.request.aspects
+    }
     return {aspect: one for aspect, one in found.items() if one is not None}
 
 

@@ -24,12 +24,10 @@ def reuse(ledger: JobLedger, objects: ObjectStore, campaign: Campaign, row: JobR
         UnreadableManifest: Its stored input is gone.
     """
     job = _stored(ledger, objects, row)
-    steps = campaign.config.recipe.compositions()
+    recipe = campaign.config.recipe
     subject = Subject(row, job.request, reused=True)
-    pictures = tuple(
-        made for one in campaign.config.recipe.generates() if (made := job.made(one.name))
-    )
-    renditions = stored_renditions(job, steps[0] if steps else None)
+    pictures = tuple(made for one in recipe.pictures() if (made := job.made(one.name)))
+    renditions = stored_renditions(job, recipe)
     model = next((one.model for one in pictures), None)
     wanted = rendition_tags(campaign.config, model=model, review=row.human_reviewed)
     by_aspect = {key.split("/")[3]: key for key in row.outputs}
@@ -43,7 +41,7 @@ def reuse(ledger: JobLedger, objects: ObjectStore, campaign: Campaign, row: JobR
     reports: list[Report] = []
     if pictures:
         reports.append(Made(subject, Stage.GENERATE, pictures))
-    if steps:
+    if recipe.composes:
         reports.append(Made(subject, Stage.COMPOSE, tuple(renditions.values())))
     return [
         *reports,

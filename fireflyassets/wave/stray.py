@@ -14,7 +14,7 @@ from fireflyassets.core import errors
 from fireflyassets.core.failure import Fault
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.money import Cause, RateCard
-from fireflyassets.core.recipe import ComposeStep, GenerateStep
+from fireflyassets.core.recipe import ComposeStep, PictureStep
 from fireflyassets.core.status import Status
 from fireflyassets.fence.call import Arrived, StepCall
 from fireflyassets.fence.resolving import FENCE
@@ -23,6 +23,7 @@ from fireflyassets.ports.entries import Attempt, AttemptState, History
 from fireflyassets.ports.paid import Done, EndedBadly, Gone, Output, PollFailed, Working
 from fireflyassets.stages import compose, generate
 from fireflyassets.stages.bench import Kept, Receiver, bound, rates_of, result_of
+from fireflyassets.stages.picture_calls import service_of
 
 _log: Final = logging.getLogger("fireflyassets.sweep")
 _CLOSED: Final = frozenset({Status.SUCCEEDED, Status.FAILED, Status.CANCELLED})
@@ -48,7 +49,7 @@ class Step:
     """The recipe's step that a send belongs to."""
 
     call: StepCall
-    made_by: GenerateStep | ComposeStep
+    made_by: PictureStep | ComposeStep
     aspect: str
 
 
@@ -57,7 +58,8 @@ def of_step(tools: Receiver, row: JobRow, attempt: Attempt, card: RateCard) -> S
     name, _, aspect = attempt.step.partition(".")
     for step in tools.campaign.config.recipe.steps:
         if step.name == name:
-            service = tools.images if isinstance(step, GenerateStep) else tools.documents
+            composes = isinstance(step, ComposeStep)
+            service = tools.documents if composes else service_of(tools, step)
             call = StepCall(row, attempt.step, service, rates_of(card, step))
             return Step(call, step, aspect)
     _log.error("job %s has an open send of step %s, which is not in its recipe", row.job_id, name)
@@ -126,9 +128,9 @@ class Stray:
 
     async def _keep(self, arrived: Arrived) -> Kept:
         step, call = self.step.made_by, self.step.call
-        if isinstance(step, GenerateStep):
-            return await generate.receive(self.tools, call, step, arrived)
-        return await compose.receive(self.tools, call, self.step.aspect, arrived)
+        if isinstance(step, ComposeStep):
+            return await compose.receive(self.tools, call, self.step.aspect, arrived)
+        return await generate.receive(self.tools, call, step, arrived)
 
     def _is_wanted(self, history: History) -> bool:
         """Say whether the step waits for just this result; one that is bound to it already does."""

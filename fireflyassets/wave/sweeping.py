@@ -137,6 +137,7 @@ class Sweep:
             objects=shop.objects,
             images=services.images,
             documents=services.documents,
+            cutter=services.cutter,
             pictures=shop.pictures,
             clock=shop.clock,
             offload=shop.lanes.ledger,

@@ -11,11 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from fireflyassets.core import errors
 from fireflyassets.ports.entries import Wave
+from fireflyassets.stages.dispatch import set_aside
 from fireflyassets.stages.pinning import pinned
 from fireflyassets.wave.assembly import Shop, assemble, register
 from fireflyassets.wave.engine import WaveEngine
-from fireflyassets.wave.reports import Report
+from fireflyassets.wave.reports import Report, Skipped
 
 _log: Final = logging.getLogger("fireflyassets.wave")
 
@@ -63,11 +65,25 @@ class WaveThread:
     def _run(self) -> None:
         crash: BaseException | None = None
         try:
-            asyncio.run(self._work())
+            asyncio.run(self._begin())
         except BaseException as error:  # noqa: BLE001 - the drain must end whatever happens here.
             crash = error
         finally:
             self._reports.put(_Over(crash))
+
+    async def _begin(self) -> None:
+        """Work on the wave, or give it back where its configuration does not let it begin.
+
+        Refused is not crashed: nothing of its jobs was tried.
+        """
+        shop, wave = self.shop, self.wave
+        try:
+            await self._work()
+        except errors.Refused as refusal:
+            why = f"its wave can't begin: {refusal}".removesuffix(".")
+            await shop.lanes.ledger(set_aside, shop.ledger, wave, why, now=shop.clock.now())
+            for job_id in wave.jobs:
+                self._reports.put(Skipped(job_id, why))
 
     async def _work(self) -> None:
         shop, wave = self.shop, self.wave

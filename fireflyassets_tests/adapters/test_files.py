@@ -12,6 +12,7 @@ import pytest
 from fireflyassets.adapters.files import FileCatalogue
 from fireflyassets.core.errors import UnknownCampaign, UnusableConfiguration, UnusableTemplate
 from fireflyassets.core.failure import Family
+from fireflyassets.ports.catalogue import REASON_LIMIT
 from fireflyassets_tests.adapters.project_folder import (
     ASPECTS,
     CAMPAIGN,
@@ -104,7 +105,7 @@ def test_a_version_changes_with_the_file_and_with_each_template(project: Project
         (
             "kind: generate",
             "kind: paint",
-            ("line 13: recipe.steps.0: kind must be one of 'generate', 'compose'",),
+            ("line 13: recipe.steps.0: kind must be one of 'generate', 'expand', 'fill'",),
         ),
         ("kind: generate", "kind: generate, model: image4", ("recipe.steps.0.model",)),
         ("kind: generate", "kind: generate, size: 999x999", ("does not make 999x999",)),
@@ -268,6 +269,18 @@ def test_a_template_that_changed_since_it_was_checked_is_not_handed_out(
         catalogue.template(campaign, "1920x1080")
     with pytest.raises(UnusableTemplate, match="has no template"):
         catalogue.template(campaign, "1x1")
+
+
+def test_a_campaign_that_breaks_later_shows_in_a_new_reading(project: ProjectFolder) -> None:
+    """What was read stays as it was; read anew, the fault is told by the campaign's slug."""
+    catalogue = FileCatalogue(project.root)
+    (project.root / PSD).write_bytes(b"no PSD")
+
+    assert catalogue.fault("acme/spring-launch") is None
+    told = catalogue.reread().fault("acme/spring-launch") or ""
+    assert "1920x1080" in told
+    assert len(told) <= REASON_LIMIT
+    assert catalogue.reread().fault("acme/winter") == "its file is gone"
 
 
 def test_all_faults_of_a_campaign_are_told_at_once(project: ProjectFolder) -> None:

@@ -218,7 +218,7 @@ def test_report_holds_the_bill_between_its_bounds(capsys: pytest.CaptureFixture[
 def recipe_model(here: Floor) -> Any:  # noqa: ANN401 - the recipe's own word.
     """Return the model of the campaign's only generate step."""
     (campaign,) = here.shop.catalogue.campaigns().values()
-    return campaign.config.recipe.generates()[0].model
+    return campaign.config.recipe.pictures()[0].model
 
 
 def test_report_as_a_table_names_the_gaps(capsys: pytest.CaptureFixture[str]) -> None:

@@ -222,6 +222,43 @@ def test_moves_name_the_whole_claim(ledger_world: World, field: str) -> None:
     assert ledger_world.outbox() == events
 
 
+@pytest.mark.parametrize(
+    "release",
+    [
+        Release("rebound", credential="other"),
+        Release("rebound", not_before=NOON, credential="other"),
+    ],
+)
+def test_released_job_changes_its_line_for_good(ledger_world: World, release: Release) -> None:
+    """Under another credential it waits in that one's line, also after its next turn."""
+    ledger = ledger_world.ledger
+    claim = ledger_world.running()
+    assert ledger.lines() == set()
+
+    ledger.release(claim, release, now=NOON)
+
+    assert ledger.lines() == {("other", ACME)}
+    assert ledger.due(CREDENTIAL, ACME, now=NOON + MINUTE, most=5) == []
+    (row,) = ledger.due("other", ACME, now=NOON + MINUTE, most=5)
+    assert row.credential == "other"
+    again = ledger.claim(row.job_id, ACME, "w-2", now=NOON)
+    assert again is not None
+    ledger.release(again, Release("stopped"), now=NOON)
+    assert [one.wave for one in ledger.due("other", ACME, now=NOON + MINUTE, most=5)] == [None]
+
+
+def test_held_job_changes_its_line_too(ledger_world: World) -> None:
+    """It stands in no line while it is held, and in the new one afterwards."""
+    ledger = ledger_world.ledger
+    claim = ledger_world.running()
+
+    ledger.release(claim, Release("rebound", hold=HOLD, credential="other"), now=NOON)
+
+    assert ledger.lines() == set()
+    assert ledger.lift(ledger_world.row(claim), now=NOON)
+    assert ledger.lines() == {("other", ACME)}
+
+
 @pytest.mark.parametrize("status", [Status.QUEUED, Status.RUNNING])
 def test_no_ending_leads_to_work(status: Status) -> None:
     """What does not end a job cannot be written as its end."""

@@ -11,7 +11,16 @@ import pytest
 
 from fireflyassets.core.errors import OwnershipLost
 from fireflyassets.ports.entries import Wave, WaveState
-from fireflyassets_tests.contracts.ledgers import MINUTE, NOON, RUN, WAVE, World, wave
+from fireflyassets_tests.contracts.ledgers import (
+    ACME,
+    MINUTE,
+    NOON,
+    RUN,
+    SPRING,
+    WAVE,
+    World,
+    wave,
+)
 
 LEASE = NOON + MINUTE
 
@@ -186,6 +195,22 @@ def test_open_waves_are_all_that_have_not_ended(ledger_world: World) -> None:
     found = ledger_world.ledger.open_waves()
 
     assert found == [each for each in reversed(new) if each.wave_id != "w-007"]
+
+
+def test_partition_keys_have_one_mover(ledger_world: World) -> None:
+    """A second dispatcher waits until the first lets go, or until its lease is over."""
+    ledger, until = ledger_world.ledger, NOON + MINUTE
+
+    assert ledger.lease_keys(ACME, SPRING, "a", until=until, now=NOON)
+    assert ledger.lease_keys(ACME, SPRING, "a", until=until, now=NOON)
+    assert not ledger.lease_keys(ACME, SPRING, "b", until=until, now=NOON)
+    assert ledger.lease_keys(ACME, "autumn", "b", until=until, now=NOON)
+    ledger.free_keys(ACME, SPRING, "b")
+    assert not ledger.lease_keys(ACME, SPRING, "b", until=until, now=NOON)
+    ledger.free_keys(ACME, SPRING, "a")
+    assert ledger.lease_keys(ACME, SPRING, "b", until=until, now=NOON)
+    assert ledger.lease_keys(ACME, SPRING, "a", until=until + MINUTE, now=until)
+    assert ledger.open_waves() == []
 
 
 def _brought_to(world: World, state: WaveState) -> None:

@@ -3,7 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
-from fireflyassets.core.recipe import Recipe
+from fireflyassets.core.failure import Family
+from fireflyassets.core.recipe import Recipe, calls_per_job
 from fireflyassets_tests.front_door import config
 
 ART = {"name": "art", "kind": "generate"}
@@ -12,6 +13,20 @@ LAYOUT = {
     "kind": "compose",
     "inputs": {"Hero": "art.picture", "Headline": "job.headline"},
 }
+
+WIDER = {"name": "wider", "kind": "expand", "picture": "art.picture", "size": "2688x1536"}
+LIKE = {"name": "like", "kind": "similar", "picture": "wider.picture", "size": "1024x1024"}
+CUT = {"name": "cut", "kind": "remove-background", "picture": "like.picture", "mode": "mask"}
+FILLED = {
+    "name": "filled",
+    "kind": "fill",
+    "picture": "like.picture",
+    "mask": "cut.picture",
+    "size": "1024x1024",
+}
+LIT = {"name": "lit", "kind": "edit", "picture": "filled.picture", "auto_tone": True}
+BIG = {"name": "big", "kind": "upscale", "picture": "lit.picture", "factor": 2}
+LONG = [ART, WIDER, LIKE, CUT, FILLED, LIT, BIG]
 
 
 def test_the_three_common_shapes_are_accepted() -> None:
@@ -28,7 +43,24 @@ def test_layers_are_told_apart_by_their_source() -> None:
 
     assert recipe.compositions()[0].picture_layers() == {"Hero": "art"}
     assert recipe.compositions()[0].text_layers() == {"Headline": "headline"}
-    assert [step.name for step in recipe.generates()] == ["art"]
+    assert [step.name for step in recipe.pictures()] == ["art"]
+
+
+def test_sizes_follow_from_the_steps() -> None:
+    """What is made out of what says how large each picture is, and whose limits its call uses."""
+    recipe = Recipe.model_validate({"steps": LONG})
+
+    assert recipe.sizes() == {
+        "art": "2048x2048",
+        "wider": "2688x1536",
+        "like": "1024x1024",
+        "cut": "1024x1024",
+        "filled": "1024x1024",
+        "lit": "1024x1024",
+        "big": "2048x2048",
+    }
+    assert [step.takes() for step in recipe.steps][4] == ("like", "cut")
+    assert calls_per_job(recipe, aspects=3) == {Family.FIREFLY: 5, Family.PHOTOSHOP: 2}
 
 
 @pytest.mark.parametrize(
@@ -50,7 +82,15 @@ def test_layers_are_told_apart_by_their_source() -> None:
         ([{**ART, "seed": 7}], "not permitted"),
         ([{**ART, "model": "image3_custom"}], "do not belong together"),
         ([{**ART, "custom_model": "urn:aaid:sc:1"}], "do not belong together"),
-        ([{"name": "art", "kind": "paint"}], "'generate', 'compose'"),
+        ([{"name": "art", "kind": "paint"}], "'generate', 'expand'"),
+        ([ART, {**WIDER, "picture": "art"}], "'art' is not <step>.picture"),
+        ([WIDER, ART], "'art.picture' is not <step>.picture"),
+        ([ART, {**WIDER, "prompt": "job.colour"}], "prompt must be"),
+        ([ART, {**WIDER, "factor": 2}], "not permitted"),
+        ([ART, {"name": "big", "kind": "upscale", "picture": "art.picture", "factor": 5}], "2, 3"),
+        ([ART, {**LIKE, "model": "image3_custom"}], "image4_ultra"),
+        ([ART, {**FILLED, "mask": "layout.picture"}, LAYOUT], "'layout.picture' is not"),
+        ([ART, {"name": "lit", "kind": "edit", "picture": "art.picture", "exposure": 6}], "5"),
     ],
 )
 def test_broken_recipes_are_refused_with_what_is_wrong(steps: list[object], told: str) -> None:
@@ -73,6 +113,7 @@ def test_broken_recipes_are_refused_with_what_is_wrong(steps: list[object], told
         ({"cost_tolerance": "NaN"}, "finite"),
         ({"colour": "red"}, "not permitted"),
         ({"recipe": {"steps": [ART]}}, "the one aspect is its size"),
+        ({"recipe": {"steps": LONG}, "aspects": ("1024x1024",)}, r"its size \(2048x2048\)"),
     ],
 )
 def test_broken_campaigns_are_refused_with_what_is_wrong(

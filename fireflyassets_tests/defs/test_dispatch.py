@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import dagster as dg
+from dagster._core.definitions.sensor_definition import SensorExecutionData
 
 from fireflyassets.adapters.clock import SystemClock
 from fireflyassets.core.brief import Row
@@ -13,6 +14,9 @@ from fireflyassets.core.status import Status
 from fireflyassets.definitions import build_definitions
 from fireflyassets.defs import names
 from fireflyassets.defs.resources import WAVE_PORTS
+from fireflyassets.limiter.errors import LimiterUnavailable
+from fireflyassets.limiter.memory import MemoryLimiter
+from fireflyassets.limiter.port import ItemState, Limits
 from fireflyassets_tests.defs.location import fast
 from fireflyassets_tests.floor import ASPECTS, Floor, floor, recipe
 from fireflyassets_tests.front_door import FixedCatalogue, config
@@ -33,14 +37,18 @@ def order(here: Floor, customer: str, name: str, *, prefix: str) -> str:
     return answer.row.job_id  # pyright: ignore[reportAttributeAccessIssue]
 
 
-def tick(here: Floor, instance: dg.DagsterInstance) -> list[tuple[str, str]]:
-    """Let Dagster evaluate the sensor over what is loaded; return whose runs were asked for."""
+def evaluated(here: Floor, instance: dg.DagsterInstance, sensor: str) -> SensorExecutionData:
+    """Let Dagster evaluate a sensor over what is loaded."""
     ports: dict[str, object] = {name: getattr(here.shop, name) for name in WAVE_PORTS}
     both = ports | {"job_queue": here.intake.queue}
     defs = build_definitions(here.shop.catalogue.campaigns(), both)
     context = dg.build_sensor_context(instance=instance, definitions=defs, resources=ports)
-    sensor = defs.get_repository_def().get_sensor_def("dispatch")
-    asked = sensor.evaluate_tick(context).run_requests or []
+    return defs.get_repository_def().get_sensor_def(sensor).evaluate_tick(context)
+
+
+def tick(here: Floor, instance: dg.DagsterInstance) -> list[tuple[str, str]]:
+    """Let the dispatcher tick; return whose runs were asked for."""
+    asked = evaluated(here, instance, "dispatch").run_requests or []
     return [(one.tags[names.CUSTOMER_TAG], one.tags[names.CAMPAIGN_TAG]) for one in asked]
 
 
@@ -68,3 +76,40 @@ def test_a_campaign_that_left_stops_nobody_else() -> None:
     assert row.not_before is not None
     assert row.not_before > row.created_at + timedelta(minutes=5)
     assert "campaign is not loaded" in (row.reason or "")
+
+
+def test_a_renamed_credential_takes_its_jobs_along() -> None:
+    """Dispatch alone never sees the old line; the sensor of the lines moves its jobs."""
+    here = floor(clock=SystemClock(), catalogue=FixedCatalogue(campaign("acme", "autumn")))
+    job = order(here, "acme", "autumn", prefix="autumn")
+    renamed = campaign("acme", "autumn").model_copy(update={"credential": "acme-new"})
+    here.shop = replace(here.shop, limits=fast, catalogue=FixedCatalogue(renamed))
+
+    with dg.DagsterInstance.ephemeral() as instance:
+        before = tick(here, instance)
+        told = evaluated(here, instance, "queue_lines").skip_message
+        after = tick(here, instance)
+
+    assert told == "Jobs in lines of nobody: 1 rebound."
+    assert (before, after) == ([], [("acme", "autumn")])
+    assert here.row(job).credential == "acme-new"
+
+
+def test_a_limiter_that_does_not_answer_stops_no_dispatch() -> None:
+    """The size of a wave goes by the contract then; who needs tickets parks its jobs."""
+    here = floor(clock=SystemClock(), catalogue=FixedCatalogue(campaign("acme", "autumn")))
+    order(here, "acme", "autumn", prefix="autumn")
+    here.shop = replace(here.shop, limits=fast, limiter=Mute(now=here.clock.now))
+
+    with dg.DagsterInstance.ephemeral() as instance:
+        assert tick(here, instance) == [("acme", "autumn")]
+
+
+class Mute(MemoryLimiter):
+    """A limiter whose store does not answer."""
+
+    def register(self, item: str, limits: Limits) -> None:
+        raise LimiterUnavailable(item, "a test")
+
+    def state(self, item: str) -> ItemState:
+        raise LimiterUnavailable(item, "a test")

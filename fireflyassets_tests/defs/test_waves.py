@@ -7,17 +7,20 @@ import dagster as dg
 import pytest
 
 from fireflyassets.adapters.clock import SystemClock
+from fireflyassets.core import ids
 from fireflyassets.core.failure import Family, Fault
 from fireflyassets.core.status import Status
 from fireflyassets.defs import names
 from fireflyassets.ports.entries import WaveState
 from fireflyassets.ports.paid import NotAccepted
+from fireflyassets.stages.dispatch import take_over
 from fireflyassets_tests.defs.location import (
     BASE_IMAGES,
     CAMPAIGN,
     CUSTOMER,
     DELIVERIES,
     RENDITIONS,
+    Location,
     location,
 )
 from fireflyassets_tests.floor import floor
@@ -194,6 +197,95 @@ def test_scattered_jobs_go_into_one_run(count: int) -> None:
         end = keys.index(request.tags[names.RANGE_END_TAG])
         assert set(keys[start : end + 1]) == set(later)
         assert set(keys) == {*first, *later}
+
+
+def older_version(there: Location, job: str) -> str:
+    """Record a job like *job* that was priced under another version of the campaign."""
+    here = there.here
+    row = here.row(job)
+    content = here.objects.get(ids.campaign_key(CUSTOMER, CAMPAIGN, row.campaign_version))
+    assert content is not None
+    here.objects.put(
+        ids.campaign_key(CUSTOMER, CAMPAIGN, "older"), content, media_type="application/json"
+    )
+    (other,) = here.order(1, prefix="older")
+    changed = replace(here.row(other), campaign_version="older")
+    here.ledger._rows[other] = changed  # What intake wrote when the campaign was another.
+    return other
+
+
+def test_a_run_by_hand_claims_a_wave_when_its_turn_comes() -> None:
+    """Two versions are two waves: while the first is at work, the second's jobs are nobody's."""
+    with location() as there:
+        (first,) = there.here.order(1)
+        second = older_version(there, first)
+        there.instance.add_dynamic_partitions("jobs_acme_spring-launch", [first, second])
+        seen: list[tuple[Status, str | None]] = []
+        there.here.images.vendor.watch = lambda: seen.append(
+            (there.here.row(second).status, there.here.row(second).wave)
+        )
+
+        result = there.by_hand([first, second])
+
+        assert result.success
+        assert seen[0] == (Status.QUEUED, None)
+        assert {there.here.row(job).status for job in (first, second)} == {Status.SUCCEEDED}
+
+
+def test_a_run_by_hand_names_what_was_taken_meanwhile() -> None:
+    """The dispatcher takes a job before its turn: the run ends red and the table says so."""
+    with location() as there:
+        (first,) = there.here.order(1)
+        second = older_version(there, first)
+        there.instance.add_dynamic_partitions("jobs_acme_spring-launch", [first, second])
+        ledger, now = there.here.ledger, there.here.clock.now()
+        there.here.images.vendor.watch = lambda: ledger.claim(second, CUSTOMER, "w-x", now=now)
+
+        result = there.by_hand([first, second])
+
+        failure = result.failure_data_for_node("wave__acme__spring_launch")
+        assert failure is not None
+        assert failure.user_failure_data is not None
+        table = failure.user_failure_data.metadata["failed"].value.records
+        assert [(row.data["job"], row.data["reason"]) for row in table] == [
+            (second, "another wave took it, or its campaign is on hold")
+        ]
+        assert there.here.row(first).status is Status.SUCCEEDED
+
+
+def test_done_jobs_are_told_again_after_the_work() -> None:
+    """What costs nothing waits: by then every lease of the run is over."""
+    with location() as there:
+        done = there.here.order(1)
+        (request,) = there.dispatch()
+        there.run(request)
+        queued = there.here.order(1, prefix="later")
+        there.instance.add_dynamic_partitions("jobs_acme_spring-launch", queued)
+
+        result = there.by_hand([*done, *queued])
+
+        told = [event.partition for event in result.get_asset_materialization_events()]
+        assert told == [*queued * 3, *done * 3]
+
+
+def test_jobs_that_are_taken_away_in_mid_wave_end_the_run_red() -> None:
+    """A takeover under a run that still lives: it says so, instead of ending green."""
+    with location() as there:
+        (job,) = there.here.order(1)
+        (request,) = there.dispatch()
+        wave_id = request.tags[names.WAVE_TAG]
+
+        def take_away() -> None:
+            wave = there.here.ledger.wave(wave_id)
+            assert wave is not None
+            take_over(there.here.ledger, wave, now=there.here.clock.now())
+
+        there.here.images.vendor.watch = take_away
+
+        result = there.run(request)
+
+        assert not result.success
+        assert there.failed(DELIVERIES) == {job}
 
 
 def test_a_run_s_range_holds_its_own_jobs_alone() -> None:

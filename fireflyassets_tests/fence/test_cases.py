@@ -13,7 +13,7 @@ from fireflyassets.core.status import Status
 from fireflyassets.limiter.virtual_time import run
 from fireflyassets.ports.entries import AttemptState
 from fireflyassets.ports.paid import Poll
-from fireflyassets.stages.dispatch import sweep
+from fireflyassets.stages.dispatch import RunState, sweep
 from fireflyassets.wave.reports import Turn
 from fireflyassets_tests.floor import FakeImages, Floor, Take, floor, turns
 
@@ -133,7 +133,7 @@ def test_claim_of_a_dead_worker_is_taken_over_after_its_lease(
         job = await claimed_and_dead(here, lives=timedelta(0))
 
         now = here.clock.now() + later
-        swept = sweep(here.ledger, now=now, run_is_alive=lambda _: None)
+        swept = sweep(here.ledger, now=now, look=lambda _: RunState.UNSEEN)
 
         assert bool(swept.taken_back) is taken
         assert here.row(job).status is (Status.QUEUED if taken else Status.RUNNING)
@@ -151,7 +151,7 @@ def test_takeover_is_won_once() -> None:
         ahead = here.clock.now() + timedelta(seconds=90)
 
         for now in (ahead, here.clock.now() + LEASE + timedelta(seconds=1)):
-            sweep(here.ledger, now=now, run_is_alive=lambda _: None)
+            sweep(here.ledger, now=now, look=lambda _: RunState.UNSEEN)
 
         row = here.row(job)
         assert (row.status, row.crashes, row.epoch) == (Status.QUEUED, 1, 2)
@@ -172,7 +172,7 @@ def test_clock_ahead_takes_nothing_a_living_worker_binds() -> None:
         sweep(
             here.ledger,
             now=here.clock.now() + timedelta(seconds=90),
-            run_is_alive=lambda _: None,
+            look=lambda _: RunState.UNSEEN,
         )
 
         ended = await here.work([job])
@@ -211,7 +211,7 @@ def test_takeover_goes_on_from_the_stored_id() -> None:
         here.images.vendor.script.append(Take(seconds=20))
         job = await claimed_and_dead(here, lives=timedelta(seconds=10))
         await here.clock.sleep(LEASE + timedelta(seconds=20))
-        sweep(here.ledger, now=here.clock.now(), run_is_alive=lambda _: None)
+        sweep(here.ledger, now=here.clock.now(), look=lambda _: RunState.UNSEEN)
 
         assert turns(await here.work([job])) == ["succeeded"]
         assert here.images.vendor.sent == 1

@@ -16,7 +16,15 @@ from fireflyassets.ports.images import GenerateRequest
 from fireflyassets.ports.paid import EndedBadly, NotAccepted, Submission
 from fireflyassets.stages.dispatch import take_over
 from fireflyassets.wave.reports import Turn
-from fireflyassets_tests.floor import SETTINGS, FakeImages, Floor, Take, floor
+from fireflyassets_tests.floor import (
+    ASPECTS,
+    SETTINGS,
+    Behaviour,
+    FakeImages,
+    Floor,
+    Take,
+    floor,
+)
 
 RATE_LIMITED = Fault(Family.FIREFLY, 429, "rate_limited")
 UNAUTHORIZED = Fault(Family.FIREFLY, 401, "401013")
@@ -196,3 +204,25 @@ def pause_after(tell: Callable[[], NotAccepted]) -> float:
 def test_a_refusal_pauses_the_organisation() -> None:
     """After a 429 nothing goes out before the time that the service named."""
     assert pause_after(lambda: NotAccepted(RATE_LIMITED, timedelta(seconds=40))) >= 40
+
+
+STALE = Fault(Family.PHOTOSHOP, 404, "404404")
+
+
+@pytest.mark.parametrize("answer", [NotAccepted(STALE), Take(ending=EndedBadly(STALE))])
+@pytest.mark.parametrize(("stale", "turn", "sends"), [(1, "succeeded", 2), (2, "failed", 2)])
+def test_references_are_signed_anew_once(
+    answer: Behaviour, stale: int, turn: str, sends: int
+) -> None:
+    """An expired reference is signed anew and sent once more; a second refusal ends the step."""
+
+    async def scenario() -> None:
+        here = floor()
+        (job,) = here.order(1, aspects=ASPECTS[:1])
+        here.documents.vendor.script.extend([answer] * stale)
+        ended = await here.work([job])
+        assert ended[job].turn.value == turn
+        assert here.documents.vendor.sent == sends
+        assert here.row(job).status is (Status.SUCCEEDED if stale == 1 else Status.DLQ)
+
+    run(scenario)

@@ -12,6 +12,7 @@ from fireflyassets.local.service import Service
 
 SLEEPER = "import signal; signal.pause()"
 DYING = "print('the last words'); raise SystemExit(3)"
+DYING_LATER = "import time; time.sleep(0.5); raise SystemExit(3)"
 STUBBORN = (
     "import signal, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
     "print('deaf', flush=True); signal.pause()"

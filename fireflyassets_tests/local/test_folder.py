@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from fireflyassets.core.errors import UnusableConfiguration
+from fireflyassets.local.disk import DiskFull
 from fireflyassets.local.folder import StateFolder, locked, write_private
 
 HOLDER = """
@@ -67,7 +68,7 @@ def test_lock_dies_with_its_holder(folder: StateFolder, holder: "subprocess.Pope
 
 
 def test_full_disk_is_said_before_anything_starts(tmp_path: Path) -> None:
-    with pytest.raises(UnusableConfiguration, match=r"MB free and a stack needs .* MB"):
+    with pytest.raises(DiskFull, match=r"^The disk at / has \d+ MB free, and \d+ MB are needed"):
         StateFolder(tmp_path).prepare(needed_bytes=10**18)
 
 

@@ -80,6 +80,7 @@ def changed(outcome: Outcome, what: str) -> Outcome:
         "touched": {"repeated": {**outcome.jobs, JOBS[0]: job(JOBS[0], status="queued")}},
         "set aside": {"dead_messages": 1},
         "refused": {"books_repeated": Books(outcome.books.calls, 2, "5.0")},
+        "slow": {"paced_per_minute": outcome.paced_per_minute * 2},
     }
     return replace(outcome, **wrong[what])
 
@@ -98,6 +99,7 @@ def changed(outcome: Outcome, what: str) -> Outcome:
         ("touched", "Sending the same brief again changed a job."),
         ("set aside", "1 raw messages were refused and are in the dead-letter queue"),
         ("refused", "Adobe refused 2 calls with 429."),
+        ("slow", "Generate calls used 0.5 of their paced rate, below 0.9."),
     ],
 )
 def test_each_broken_promise_is_named(outcome: Outcome, what: str, sentence: str) -> None:

@@ -1,14 +1,21 @@
 """The commands: what a person is told when they can't start."""
 
 import argparse
+import re
+import resource
+import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from fireflyassets.core.errors import ServiceDown
 from fireflyassets.local import commands, programs
+from fireflyassets.local.keeping import StateLost
 
 PROJECT = Path(__file__).parents[2]
 
@@ -42,7 +49,85 @@ def test_port_that_is_none_is_said(
     code = run("up", "--project", str(PROJECT), "--state", str(tmp_path), "--port", asked)
 
     assert code == 1
-    assert f"--port {asked} is not NAME=PORT" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert f"--port {asked} is not NAME=PORT" in said
+    assert "and a port from 1 to 65535" in said
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """Return the folder of an earlier demo's results."""
+    made = tmp_path / "out"
+    (made / "renditions").mkdir(parents=True)
+    for name in ("summary.json", "index.html", "renditions/one.jpg"):
+        (made / name).write_text("of an earlier demo")
+    return made
+
+
+def test_demo_that_can_not_start_keeps_pictures_and_no_summary(
+    tmp_path: Path, results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An earlier green summary would pass for this demo's; its pictures are nobody's harm."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        taken = listener.getsockname()[1]
+        where = ("--state", str(tmp_path / "state"), "--output", str(results))
+        code = run("demo", "--project", str(PROJECT), *where, "--port", f"api={taken}")
+
+    assert code == 1
+    assert f"Port {taken}, asked for api, is taken" in capsys.readouterr().err
+    assert (results / "renditions" / "one.jpg").exists()
+    assert not (results / "summary.json").exists()
+
+
+def test_pictures_of_an_earlier_demo_go_once_new_ones_will_come(results: Path) -> None:
+    programs._clear_results(results)
+
+    assert list(results.iterdir()) == [results / "summary.json"]
+
+
+def test_disk_that_is_full_is_named_with_what_was_written_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The kernel refuses a byte beyond the limit, as a full disk does."""
+
+    def write() -> int:
+        (tmp_path / "picture").write_bytes(b"12")
+        return 0
+
+    with files_of_at_most(1):
+        code = programs._told(write, tmp_path)
+
+    assert code == 1
+    assert re.match(
+        rf"{tmp_path}: File too large\. The disk at /.* has \d+ MB free\.\n",
+        capsys.readouterr().err,
+    )
+
+
+def test_lost_state_is_told_after_the_death_that_caused_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def die_and_lose() -> int:
+        try:
+            raise ServiceDown("aws died.")
+        finally:
+            raise StateLost("The state is NOT kept.")
+
+    assert programs._told(die_and_lose, tmp_path) == 1
+    assert capsys.readouterr().err == "aws died.\nThe state is NOT kept.\n"
+
+
+@contextmanager
+def files_of_at_most(size: int) -> Iterator[None]:
+    """Let this process write no file beyond *size* bytes."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 @pytest.mark.parametrize("well", [True, False])

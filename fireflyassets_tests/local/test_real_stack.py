@@ -14,7 +14,7 @@ import pytest
 
 from fireflyassets.local import processes
 
-pytestmark = pytest.mark.stack
+pytestmark = [pytest.mark.stack, pytest.mark.whole]
 
 PROJECT = Path(__file__).parents[2]
 STOP_SECONDS = 120
@@ -71,7 +71,8 @@ def kill_service(state: Path, word: str) -> None:
 def test_stack_starts_refuses_a_second_stops_and_comes_back(tmp_path: Path) -> None:
     """Ctrl-C leaves no process, the ports stay, and a service that dies in a demo is named.
 
-    The demo does not wait for jobs that nobody works on any more.
+    Even the code server, which `up` would start again. The demo does not wait for jobs that nobody
+    works on any more.
     """
     state = tmp_path / "state"
     with started(state, "up") as up:
@@ -86,7 +87,7 @@ def test_stack_starts_refuses_a_second_stops_and_comes_back(tmp_path: Path) -> N
     with started(state, "demo", "--output", str(tmp_path / "out")) as demo:
         lines_until(demo, "Sent ")
         after = json.loads((state / "lock").read_bytes())
-        kill_service(state, "fireflyassets.twin")
+        kill_service(state, "grpc")
         death = demo.communicate(timeout=STOP_SECONDS)[1]
 
     assert [answer.status_code for answer in answers] == [200, 200]
@@ -100,6 +101,6 @@ def test_stack_starts_refuses_a_second_stops_and_comes_back(tmp_path: Path) -> N
     assert left == []
     assert after == {"process": demo.pid, "url": first[0]}
     assert demo.returncode == 1
-    assert death.startswith("twin died (signal SIGKILL). Its log ")
+    assert death.startswith("code died (signal SIGKILL). Its log ")
     assert processes.of_stack(state) == []
     assert not (tmp_path / "out" / "index.html").exists()

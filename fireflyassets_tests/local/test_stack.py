@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,18 @@ import pytest
 from fireflyassets.core.errors import ServiceDown
 from fireflyassets.local import processes
 from fireflyassets.local.access import Access
+from fireflyassets.local.disk import DiskFull
 from fireflyassets.local.folder import StateFolder
 from fireflyassets.local.stack import Stack, Task, run_to_its_end, stopped_at_the_end
-from fireflyassets_tests.local.programs import DYING, SLEEPER, WITH_RUNAWAY, kill, says, service
+from fireflyassets_tests.local.programs import (
+    DYING,
+    DYING_LATER,
+    SLEEPER,
+    WITH_RUNAWAY,
+    kill,
+    says,
+    service,
+)
 
 LOUD = (
     "import signal, sys\n"
@@ -22,7 +32,7 @@ LOUD = (
     "signal.signal(signal.SIGTERM, leave); print('up', flush=True); signal.pause()\n"
 )
 LAUNCHER = """
-import sys
+import signal, sys
 from pathlib import Path
 from fireflyassets.local.access import Access
 from fireflyassets.local.folder import StateFolder
@@ -30,7 +40,10 @@ from fireflyassets.local.service import pause
 from fireflyassets.local.stack import Stack, interruptible, stopped_at_the_end
 from fireflyassets_tests.local.programs import WITH_RUNAWAY, says, service
 folder = Path(sys.argv[1])
-with interruptible(), stopped_at_the_end(Stack(StateFolder(folder), Access({}, {}), print)) as it:
+if sys.argv[2:] != ["nohup"]:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # Whoever runs the tests may ignore it.
+stack = Stack(StateFolder(folder), Access({}, {}), lambda _: None)
+with interruptible(), stopped_at_the_end(stack) as it:
     it.start(((service(folder, WITH_RUNAWAY, ready=says(folder / "one.log", "ran away")),),))
     print("up", flush=True)
     while True:
@@ -89,6 +102,60 @@ def test_service_that_dies_later_is_named(stack: Stack, tmp_path: Path) -> None:
             stack.watch()
 
 
+def test_service_that_dies_while_another_starts_is_the_one_named(
+    stack: Stack, tmp_path: Path
+) -> None:
+    """The webserver would wait for the code server for ever, and be blamed for it."""
+    phases = (
+        (service(tmp_path, DYING_LATER, name="code"),),
+        (service(tmp_path, SLEEPER, name="dagster", ready=lambda: False),),
+    )
+    with stopped_at_the_end(stack), pytest.raises(ServiceDown, match=r"^code died \(exit code 3"):
+        stack.start(phases)
+
+
+def test_insisting_starts_nothing_again(tmp_path: Path) -> None:
+    """In a demo even a service that may be started again has died, and is named."""
+    said: list[str] = []
+    stack = Stack(StateFolder(tmp_path), Access({}, {}), said.append)
+    with stopped_at_the_end(stack):
+        stack.start(((service(tmp_path, SLEEPER, name="code", restarts=1),),))
+        stack.insist()
+        kill(stack.pid("code"))
+
+        with pytest.raises(ServiceDown, match=r"code died \(signal SIGKILL\)"):
+            stack.insist()
+
+
+@pytest.mark.parametrize("look", [Stack.watch, Stack.insist])
+def test_disk_that_fills_up_stops_the_stack_in_time(
+    tmp_path: Path, look: Callable[[Stack], None]
+) -> None:
+    """While the state can still be saved; nobody waits for jobs that can't be written."""
+    stack = Stack(StateFolder(tmp_path), Access({}, {}), lambda _: None, least_bytes=10**18)
+
+    with pytest.raises(DiskFull, match=r"^The disk at /.* MB free, and .* are needed to go on"):
+        look(stack)
+
+
+def test_each_step_of_a_start_is_told(tmp_path: Path) -> None:
+    said: list[str] = []
+    stack = Stack(StateFolder(tmp_path), Access({}, {}), said.append)
+    phases = (
+        (service(tmp_path, SLEEPER, name="aws"), Task("migration", lambda: None)),
+        (service(tmp_path, SLEEPER, name="api"),),
+    )
+    with stopped_at_the_end(stack):
+        stack.start(phases)
+
+    assert [line.partition(" s  ")[2] for line in said] == [
+        "starting aws, migration",
+        "aws is up",
+        "starting api",
+        "api is up",
+    ]
+
+
 def test_code_server_that_dies_is_started_again(tmp_path: Path) -> None:
     said: list[str] = []
     stack = Stack(StateFolder(tmp_path), Access({}, {}), said.append)
@@ -100,7 +167,7 @@ def test_code_server_that_dies_is_started_again(tmp_path: Path) -> None:
         second = stack.pid("code")
 
     assert first != second
-    assert said[0].startswith("code died and was started again.")
+    assert said[-1].startswith("code died and was started again.")
 
 
 def test_tasks_run_between_start_and_readiness(stack: Stack, tmp_path: Path) -> None:
@@ -129,6 +196,14 @@ def test_signal_to_the_launcher_stops_everything(tmp_path: Path, number: signal.
     assert processes.of_stack(tmp_path) == []
 
 
+def test_closed_terminal_does_not_stop_a_launcher_under_nohup(tmp_path: Path) -> None:
+    launcher = _launcher(tmp_path, "nohup", ignored="INT HUP")
+    launcher.send_signal(signal.SIGHUP)
+    launcher.send_signal(signal.SIGTERM)
+
+    assert launcher.wait(timeout=60) == 128 + signal.SIGTERM
+
+
 def test_killed_launcher_leaves_marked_processes_that_can_be_ended(tmp_path: Path) -> None:
     launcher = _launcher(tmp_path)
     launcher.kill()
@@ -149,11 +224,11 @@ def test_memory_counts_each_process(stack: Stack, tmp_path: Path) -> None:
         assert processes.memory_bytes(found) >= max(alone)
 
 
-def _launcher(folder: Path) -> "subprocess.Popen[str]":
+def _launcher(folder: Path, *words: str, ignored: str = "INT") -> "subprocess.Popen[str]":
     # As a background job of a shell: with SIGINT ignored.
-    command = 'trap "" INT; exec "$0" "$@"'
+    command = f'trap "" {ignored}; exec "$0" "$@"'
     process = subprocess.Popen(  # noqa: S603 - our own interpreter and text.
-        ["/bin/sh", "-c", command, sys.executable, "-c", LAUNCHER, str(folder)],
+        ["/bin/sh", "-c", command, sys.executable, "-c", LAUNCHER, str(folder), *words],
         stdout=subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},  # noqa: TID251 - the child needs this test's environment.
         text=True,

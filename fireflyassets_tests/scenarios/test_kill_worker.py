@@ -1,19 +1,21 @@
 """SIGKILL from outside to the process that holds the sockets, in mid-wave, through the daemon.
 
-Outside a submit every job finishes. Inside one the job stands held as an unknown outcome and the
-rest finish. The vendor's own list shows no second payment either way.
+Outside a submit every job finishes, also when the code server dies with its workers, so that
+nobody tells Dagster. Inside one the job stands held as an unknown outcome and the rest finish. The
+vendor's own list shows no second payment either way.
 """
 
+import hashlib
 import io
 import os
 import signal
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import httpx
 import psutil
@@ -22,6 +24,8 @@ from botocore.session import get_session
 from PIL import Image
 
 from fireflyassets.adapters.aws.ledger import DynamoLedger
+from fireflyassets.adapters.aws.objects import S3ObjectStore
+from fireflyassets.adapters.aws.tables import Tables
 from fireflyassets.core.status import Status
 from fireflyassets.local import processes, sample
 from fireflyassets.local.customer import Customer, Doors, Job
@@ -33,7 +37,10 @@ from fireflyassets.ports.entries import AttemptState
 from fireflyassets.settings import Settings
 from fireflyassets_tests import readback
 
-pytestmark = pytest.mark.stack
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+pytestmark = [pytest.mark.stack, pytest.mark.whole]
 
 T = TypeVar("T")
 PROJECT = Path(__file__).parents[2]
@@ -49,6 +56,8 @@ class Shop:
     stack: Stack
     customer: Customer
     ledger: DynamoLedger
+    objects: S3ObjectStore
+    dynamodb: "DynamoDBClient"
     brief: sample.Sample
 
     def jobs(self) -> dict[str, Job]:
@@ -79,12 +88,28 @@ class Shop:
             if one.vendor_id is None and one.state is AttemptState.SUBMITTING
         }
 
-    def kill_workers(self) -> None:
+    def adobe_tokens(self) -> list[str]:
+        """Return the bearer tokens that the processes share."""
+        rows = self.dynamodb.scan(TableName=Tables(Settings().table_prefix).tokens)["Items"]
+        return [token for row in rows if (token := row.get("token", {}).get("S"))]
+
+    def kill_workers(self, *, with_code_server: bool = False) -> None:
         """SIGKILL the processes of all runs: the wave at work, and the tenant's warm one."""
         workers = [one for one in processes.of_stack(self.stack.folder.root) if _is_run(one)]
         assert workers
+        if with_code_server:
+            os.kill(self.stack.pid("code"), signal.SIGKILL)
         for worker in workers:
             os.kill(worker.pid, signal.SIGKILL)
+
+    def unfinished_runs(self) -> list[str]:
+        """Return the states of the runs that Dagster still counts on."""
+        query = "{ runsOrError { ... on Runs { results { status } } } }"
+        url = f"{self.stack.access.url('dagster')}/graphql"
+        answer = httpx.post(url, json={"query": query}, trust_env=False, timeout=30.0)
+        found = [run["status"] for run in answer.json()["data"]["runsOrError"]["results"]]
+        assert found
+        return [one for one in found if one not in {"SUCCESS", "FAILURE", "CANCELED"}]
 
     def billed(self) -> list[dict[str, Any]]:
         """Return the vendor's billed calls."""
@@ -101,7 +126,7 @@ def _is_run(process: psutil.Process) -> bool:
 
 
 @contextmanager
-def shop(state: Path) -> Iterator[Shop]:
+def shop(state: Path) -> Generator[Shop]:
     """Run the whole stack on *state*."""
     simulated = simulate(PROJECT)
     options = Options(
@@ -119,17 +144,23 @@ def shop(state: Path) -> Iterator[Shop]:
             aws_url=stack.access.url("aws"),
             queue=settings.queue,
         )
-        client = get_session().create_client(
-            "dynamodb",
-            endpoint_url=stack.access.url("aws"),
-            region_name=REGION,
-            aws_access_key_id=DUMMY,
-            aws_secret_access_key=DUMMY,
-        )
-        ledger = DynamoLedger(cast("Any", client), prefix=settings.table_prefix)
+        dynamodb, s3 = (_client(service, stack) for service in ("dynamodb", "s3"))
+        ledger = DynamoLedger(dynamodb, prefix=settings.table_prefix)
+        objects = S3ObjectStore(s3, bucket=settings.bucket)
         with Customer(doors, customer=sample.CUSTOMER, campaign=sample.CAMPAIGN) as customer:
-            yield Shop(stack, customer, ledger, sample.load(PROJECT))
-        client.close()
+            yield Shop(stack, customer, ledger, objects, dynamodb, sample.load(PROJECT))
+        dynamodb.close()
+        s3.close()
+
+
+def _client(service: str, stack: Stack) -> Any:  # noqa: ANN401 - botocore's clients have no type.
+    return get_session().create_client(
+        service,
+        endpoint_url=stack.access.url("aws"),
+        region_name=REGION,
+        aws_access_key_id=DUMMY,
+        aws_secret_access_key=DUMMY,
+    )
 
 
 def wait_for(what: str, look: Callable[[], T | None], *, told: Callable[[], object] = str) -> T:
@@ -173,8 +204,9 @@ def test_killed_workers_pay_nothing_twice(tmp_path: Path) -> None:
         before = len(here.billed())
         wait_for("more calls", lambda: len(here.billed()) > before + 6 or None)
         wait_for("a quiet moment", lambda: here.open_sends() == inside or None)
-        here.kill_workers()
+        here.kill_workers(with_code_server=True)
         inside |= here.open_sends()
+        here.stack.watch()  # As the launcher does, which starts the code server again.
 
         jobs = wait_for("the end of all jobs", lambda: settled(here, inside), told=here.standing)
 
@@ -183,29 +215,62 @@ def test_killed_workers_pay_nothing_twice(tmp_path: Path) -> None:
         assert left[here.marked()].held
         assert "outcome of a paid call is unknown" in (left[here.marked()].reason or "")
         assert_paid_once(here, inside)
+        wait_for(
+            "the end of all runs",
+            lambda: None if here.unfinished_runs() else True,
+            told=here.unfinished_runs,
+        )
         assert_copy_is_readable(here, jobs)
+        assert_logs_keep_secrets(here)
 
 
 def assert_paid_once(here: Shop, inside: set[str]) -> None:
-    """Hold the vendor's list against the ledger: one named row for each billed call."""
-    billed = here.billed()
-    generates = Counter(call["prompt_sha256"] for call in billed if call["endpoint"] == "generate")
-    assert max(generates.values()) == 1
-    histories = [here.ledger.history(job_id) for job_id in here.brief.job_ids()]
-    booked = Counter(row.vendor_id for history in histories for row in history.operations)
-    assert set(booked) <= {call["job_id"] for call in billed}
-    assert set(booked.values()) == {1}
-    unexplained = Counter(call["endpoint"] for call in billed if not booked[call["job_id"]])
-    # What was accepted without an answer reaching us is those jobs' unknown outcome, send by send.
-    unknown = Counter(
-        "composite" if "." in one.step else "generate"
-        for job_id in inside
+    """Hold the vendor's list against the ledger: each billed call is one send of one step.
+
+    A finished job has exactly one for each of its steps. What was taken without an answer that
+    reached us belongs to the jobs that were inside a submit, and to no other.
+    """
+    sends = {
+        (one.job_id, one.step, one.n): one
+        for job_id in here.brief.job_ids()
         for one in here.ledger.history(job_id).attempts
-        if one.is_unknown and one.vendor_id is None
+    }
+    by_id = {one.vendor_id: one for one in sends.values() if one.vendor_id}
+    billed = here.billed()
+    known = [by_id[call["job_id"]] for call in billed if call["job_id"] in by_id]
+    assert Counter((one.job_id, one.step) for one in known) == {
+        **{
+            (job_id, step): 1
+            for job_id, request in here.brief.job_ids().items()
+            if job_id not in inside
+            for step in ("art", *(f"layout.{aspect}" for aspect in request.aspects))
+        },
+        **{(one.job_id, one.step): 1 for one in known if one.job_id in inside},
+    }
+    assert_booked_once(here, billed)
+    silent = [one for one in sends.values() if one.vendor_id is None]
+    assert {one.job_id for one in silent if one.state is AttemptState.SUBMITTING} <= inside
+    nameless = [call for call in billed if call["job_id"] not in by_id]
+    written = [one for one in silent if one.output_key and here.objects.exists(one.output_key)]
+    assert sum(call["endpoint"] == "composite" for call in nameless) == len(written)
+    prompts = [
+        hashlib.sha256(here.brief.job_ids()[one.job_id].prompt.encode()).hexdigest()
+        for one in silent
+        if one.output_key is None
+    ]
+    lost = Counter(call["prompt_sha256"] for call in nameless if call["endpoint"] == "generate")
+    assert lost <= Counter(prompts)
+
+
+def assert_booked_once(here: Shop, billed: list[dict[str, Any]]) -> None:
+    """Each billed call whose id we have stands in exactly one operation row, and no other does."""
+    booked = Counter(
+        row.vendor_id
+        for job_id in here.brief.job_ids()
+        for row in here.ledger.history(job_id).operations
     )
-    assert unexplained <= unknown
-    composites = sum(call["endpoint"] == "composite" for call in billed)
-    assert composites <= 3 * 24
+    assert max(booked.values()) == 1
+    assert set(booked) <= {call["job_id"] for call in billed}
 
 
 def assert_copy_is_readable(here: Shop, jobs: dict[str, Job]) -> None:
@@ -225,3 +290,21 @@ def assert_copy_is_readable(here: Shop, jobs: dict[str, Job]) -> None:
             assert f"{picture.width}x{picture.height}" == aspect
             assert readback.read(picture, area, request.headline).matches
             assert not readback.read(picture, area, "Other words stand here").matches
+
+
+def assert_logs_keep_secrets(here: Shop) -> None:
+    """Each Adobe call has its line, and no line of any process a signed URL, token or prompt."""
+    folder = here.stack.folder
+    logs = [*folder.logs.iterdir(), *folder.dagster_home.glob("storage/*/compute_logs/*")]
+    text = "\n".join(log.read_text("utf-8", "replace") for log in logs)
+    calls = [line for line in text.splitlines() if "INFO fireflyassets.adobe: call client=" in line]
+    assert len([line for line in calls if "/images/generate-async" in line]) >= 24
+    assert len([line for line in calls if "/create-composite" in line]) >= 3 * 23
+    secrets = {
+        "signature": {"Signature="},
+        "token": {"Bearer ", *here.stack.access.tokens.values(), *here.adobe_tokens()},
+        "prompt": {request.prompt for request in here.brief.all},
+        "headline": {request.headline for request in here.brief.all},
+    }
+    assert here.adobe_tokens()
+    assert [kind for kind, words in secrets.items() if any(word in text for word in words)] == []

@@ -8,7 +8,7 @@ from fireflyassets.core.status import Status
 from fireflyassets.limiter.virtual_time import run
 from fireflyassets.ports.images import GenerateRequest
 from fireflyassets.ports.paid import Done, Fetched, FetchFailed, NotAccepted, Output, Submission
-from fireflyassets.stages.generate import SEEDS, seed_for
+from fireflyassets.stages.bench import SEEDS, seed_for
 from fireflyassets.wave.reports import Turn
 from fireflyassets_tests.floor import ASPECTS, FakeImages, Take, floor, jpeg, recipe
 from fireflyassets_tests.front_door import FixedCatalogue, card, config

@@ -9,7 +9,7 @@ from fireflyassets.core.job import Hold, JobRow
 from fireflyassets.core.money import Cause, Cost
 from fireflyassets.core.status import Status
 from fireflyassets.ports.entries import Attempt, AttemptState, Claim, Ending, Operation, Release
-from fireflyassets.stages.dispatch import Lane, form, next_batches
+from fireflyassets.stages.forming import Lane, form, next_batches
 from fireflyassets.stages.steering import Cancelled, Kept, Steering
 from fireflyassets_tests.front_door import CAMPAIGN, CUSTOMER, NOON, FrontDoor, asked, front_door
 

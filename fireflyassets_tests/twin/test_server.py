@@ -107,7 +107,7 @@ def test_composite_over_real_sockets() -> None:
 def started(port: int, state: Path, *options: str) -> Generator[str]:
     """Run the twin as its own program; leave it by SIGTERM, as a supervisor would."""
     command = [sys.executable, "-m", "fireflyassets.twin", "--port", str(port)]
-    command += ["--state", str(state), "--rpm", "3", *options]
+    command += ["--state", str(state), "--day", "3", *options]
     process = start(command, environment={"PATH": os.defpath}, folder=str(state.parent))
     url = f"http://127.0.0.1:{port}"
     try:
@@ -122,29 +122,31 @@ def started(port: int, state: Path, *options: str) -> Generator[str]:
 def test_state_survives_a_clean_restart(tmp_path: Path) -> None:
     """Calls, jobs, pictures, counters, tokens and used-up limits are there again."""
     state, port = tmp_path / "twin.jsonl", free_port()
+    http = httpx.Client(timeout=30)  # Drawing comes first on a busy machine.
     body = {"prompt": "a secret pear", "size": SMALL, "seeds": [4]}
     with started(port, state, "--latency", "0.05") as url:
         headers = bearer(url, "twin-client", "twin-secret")
-        first = httpx.post(url + GENERATE, json=body, headers=headers).json()
+        first = http.post(url + GENERATE, json=body, headers=headers).json()
         done = ended(first, headers)
-        before = httpx.get(done["result"]["outputs"][0]["image"]["url"]).content
+        before = http.get(done["result"]["outputs"][0]["image"]["url"]).content
     with started(port, state, "--latency", "600") as url:
-        open_job = httpx.post(url + GENERATE, json=body, headers=headers).json()
-        totals = httpx.get(f"{url}/_twin/summary").json()
-        calls = httpx.get(f"{url}/_twin/calls").json()["calls"]
+        open_job = http.post(url + GENERATE, json=body, headers=headers).json()
+        totals = http.get(f"{url}/_twin/summary").json()
+        calls = http.get(f"{url}/_twin/calls").json()["calls"]
     with started(port, state, "--latency", "600") as url:
-        again = httpx.get(f"{url}/_twin/calls").json()["calls"]
+        again = http.get(f"{url}/_twin/calls").json()["calls"]
         assert again == calls
-        assert httpx.get(f"{url}/_twin/summary").json() == totals
+        assert http.get(f"{url}/_twin/summary").json() == totals
         answer = ended(first, headers)
-        after = httpx.get(answer["result"]["outputs"][0]["image"]["url"]).content
+        after = http.get(answer["result"]["outputs"][0]["image"]["url"]).content
         assert after == before
-        running = httpx.get(open_job["statusUrl"], headers=headers).json()
+        running = http.get(open_job["statusUrl"], headers=headers).json()
         assert running["status"] in {"pending", "running"}
         codes = [
-            httpx.post(url + GENERATE, json=body, headers=headers).status_code for _ in range(2)
+            http.post(url + GENERATE, json=body, headers=headers).status_code for _ in range(2)
         ]
         assert codes == [202, 429]
+    http.close()
     assert totals["mints"] == {"twin-client": 1}
     assert b"secret pear" not in state.read_bytes()
     assert state.stat().st_mode & 0o077 == 0

@@ -26,7 +26,7 @@ from fireflyassets.ports.catalogue import Credential
 from fireflyassets.ports.entries import Wave
 from fireflyassets.ports.paid import NotAccepted
 from fireflyassets.wave.engine import WaveEngine
-from fireflyassets.wave.reports import Turn
+from fireflyassets.wave.reports import Skipped, Turn
 from fireflyassets.wave.thread import WaveThread
 from fireflyassets_tests.books import books_agree
 from fireflyassets_tests.floor import (
@@ -245,18 +245,22 @@ def test_a_credential_that_was_taken_away_carries_nothing_more() -> None:
 
 
 def test_a_runs_thread_refuses_it_too() -> None:
-    """The same through a run's own thread, as a launched wave comes to it."""
+    """Through a run's own thread: its jobs go back with the reason, and no crash is counted."""
     catalogue = Credentials(credential("acme-main", "acme"))
     here = floor(catalogue=catalogue, clock=SystemClock())
     jobs = here.order(2)
     (wave,) = here.begin(jobs).waves
     catalogue.given["acme-main"] = credential("acme-main", "bolt")
 
-    with pytest.raises(UnusableConfiguration, match="may not carry"):
-        list(WaveThread(here.shop, wave, "run-1").reports())
+    reports = list(WaveThread(here.shop, wave, "run-1").reports())
 
     assert here.images.vendor.sent == here.documents.vendor.sent == 0
     assert [here.ledger.history(job).attempts for job in jobs] == [(), ()]
+    assert {one.job_id for one in reports if isinstance(one, Skipped)} == set(jobs)
+    rows = [here.row(job) for job in jobs]
+    assert {(row.status, row.crashes, row.wave) for row in rows} == {(Status.QUEUED, 0, None)}
+    assert all("may not carry" in (row.reason or "") for row in rows)
+    assert here.ledger.open_waves() == []
 
 
 @pytest.mark.parametrize(

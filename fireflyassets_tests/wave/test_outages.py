@@ -19,7 +19,7 @@ from fireflyassets.limiter.virtual_time import run
 from fireflyassets.ports.clock import P, T
 from fireflyassets.ports.entries import Attempt, AttemptState, WaveState
 from fireflyassets.ports.paid import EndedBadly, NotAccepted, OutcomeLost
-from fireflyassets.stages.dispatch import give_back_stranded, sweep
+from fireflyassets.stages.dispatch import RunState, give_back_stranded, sweep
 from fireflyassets.wave.reports import Ended, Turn
 from fireflyassets_tests.books import books_agree
 from fireflyassets_tests.floor import (
@@ -381,7 +381,7 @@ def test_a_wave_whose_end_cannot_be_written_ends_all_the_same() -> None:
 
         assert {here.row(job).status for job in jobs} == {Status.SUCCEEDED}
         await here.clock.sleep(here.shop.settings.lease)
-        sweep(here.ledger, now=here.clock.now(), run_is_alive=lambda _: None)
+        sweep(here.ledger, now=here.clock.now(), look=lambda _: RunState.UNSEEN)
         assert _state(here, wave.wave_id) is WaveState.ENDED
         assert {here.row(job).crashes for job in jobs} == {0}
 

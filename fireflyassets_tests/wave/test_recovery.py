@@ -22,7 +22,7 @@ from fireflyassets.ports.paid import (
 from fireflyassets.stages.dispatch import take_over
 from fireflyassets.wave.reports import Turn
 from fireflyassets_tests.books import books_agree
-from fireflyassets_tests.floor import ASPECTS, Take, floor, recipe, turns
+from fireflyassets_tests.floor import ASPECTS, Behaviour, Take, floor, recipe, turns
 from fireflyassets_tests.front_door import FixedCatalogue, config
 
 
@@ -164,6 +164,30 @@ def test_each_bad_end_has_its_own_way(ending: object, turn: Turn, sent: int) -> 
 
         assert ended[job].turn is turn
         assert here.images.vendor.sent == sent
+
+    run(scenario)
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "why"),
+    [
+        (Take(ending=Gone()), "send 1 is denied by the vendor"),
+        (OutcomeLost(Fault(Family.FIREFLY, 504, "lost_answer")), "send 1 got no answer"),
+    ],
+)
+def test_an_unknown_outcome_says_what_is_known_of_it(behaviour: Behaviour, why: str) -> None:
+    """An id whose poll is answered 404 got its answer: who decides looks in another place."""
+
+    async def scenario() -> None:
+        here = floor()
+        (job,) = here.order(1)
+        here.images.vendor.script.append(behaviour)
+
+        await here.work([job])
+
+        hold = here.row(job).hold
+        assert hold is not None
+        assert why in hold.reason
 
     run(scenario)
 

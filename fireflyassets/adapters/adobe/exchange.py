@@ -6,15 +6,17 @@ Belongs here: the one place that calls httpx to send. Does not: what an answer m
 import asyncio
 import json
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
+import anyio
 import httpx
 
 from fireflyassets.adapters.adobe import quiet, retry_after
 from fireflyassets.adapters.adobe.hosts import Address
-from fireflyassets.adapters.adobe.transport import Sending
+from fireflyassets.adapters.adobe.transport import KEPT, Sending
 
 _CONNECT_SECONDS: Final = 5.0
 _SOONER: Final = 0.9
@@ -89,6 +91,8 @@ class Exchange:
     def __init__(self, client: httpx.AsyncClient, *, most_bytes: int) -> None:
         self._client = client
         self._most_bytes = most_bytes
+        # The pool looks through its whole queue at every call; here a wait costs nothing.
+        self._turns = asyncio.Semaphore(KEPT)
 
     async def send(self, call: Call, *, until: float) -> Answer | NoAnswer:
         """Send *call* and read the whole answer before *until*, in the loop's own time.
@@ -101,8 +105,9 @@ class Exchange:
             return NoAnswer("no_answer", sent=False)
         try:
             with quiet.silenced():
-                async with asyncio.timeout(left):
-                    return await self._receive(self._request(call, sending, left))
+                with anyio.fail_after(left):
+                    async with nullcontext() if call.fresh else self._turns:
+                        return await self._receive(self._request(call, sending, left))
         except (httpx.HTTPError, OSError) as error:
             sent = sending.begun and not isinstance(error, _NOTHING_SENT)
             return NoAnswer(_code(error), sent=sent)

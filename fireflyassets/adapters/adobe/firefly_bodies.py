@@ -11,7 +11,6 @@ from pydantic import AfterValidator, Field, model_validator
 
 from fireflyassets.adapters.adobe.bodies import Body, broken
 from fireflyassets.adapters.adobe.firefly_parts import (
-    EXPAND_LONGEST,
     FILL_SIZES,
     SIMILAR_MODELS,
     SIZES,
@@ -27,6 +26,7 @@ from fireflyassets.adapters.adobe.firefly_parts import (
     whole,
     written,
 )
+from fireflyassets.core.preflight import EXPAND_LONGEST
 from fireflyassets.core.recipe import CUSTOM_MODELS, Model
 
 

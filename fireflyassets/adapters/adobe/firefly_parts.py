@@ -13,6 +13,7 @@ from pydantic import AfterValidator, Field, model_validator
 from fireflyassets.adapters.adobe.bodies import Body, broken
 from fireflyassets.adapters.adobe.hosts import parse_address
 from fireflyassets.core import ids
+from fireflyassets.core.preflight import FILL_SIZES as FILL_SIZE_NAMES
 from fireflyassets.core.preflight import SIZES as SIZE_NAMES
 from fireflyassets.core.recipe import Model
 
@@ -21,9 +22,8 @@ SIZES: Final[dict[Model, frozenset[tuple[int, int]]]] = {
     for model, names in SIZE_NAMES.items()
 }
 """The pairs each model makes; others are refused there."""
-FILL_SIZES: Final = SIZES[Model.IMAGE3] - {(2688, 1512), (1344, 756)}
+FILL_SIZES: Final = frozenset(ids.parse_aspect(name) for name in FILL_SIZE_NAMES)
 """For fill and similar."""
-EXPAND_LONGEST: Final = 3999
 URL_LONGEST: Final = 2083
 SIMILAR_MODELS: Final = frozenset({Model.IMAGE3, Model.IMAGE4_STANDARD, Model.IMAGE4_ULTRA})
 INPUT_DOMAINS: Final = ("amazonaws.com", "windows.net", "dropboxusercontent.com")

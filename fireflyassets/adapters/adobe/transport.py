@@ -12,6 +12,10 @@ from typing import Final
 import httpx
 
 _CONNECTIONS: Final = 200
+KEPT: Final = 32
+"""Enough for a hundred polls a second. The library looks at every pair of kept connections twice a
+call: with 200 of them, which any short stall opens, looking takes all the time there is, so that
+the stall never ends."""
 _HEADERS_BEGIN: Final = "send_request_headers.started"
 
 
@@ -58,10 +62,12 @@ class WatchedTransport(httpx.AsyncBaseTransport):
 
 
 def open_transport(context: ssl.SSLContext, *, connections: int = _CONNECTIONS) -> WatchedTransport:
-    """Return a transport with its two pools, of at most *connections* each."""
+    """Return a transport with its two pools, of at most *connections* each, fewer that are kept."""
     return WatchedTransport(
         kept=httpx.AsyncHTTPTransport(
-            verify=context, trust_env=False, limits=httpx.Limits(max_connections=connections)
+            verify=context,
+            trust_env=False,
+            limits=httpx.Limits(max_connections=min(connections, KEPT)),
         ),
         fresh=httpx.AsyncHTTPTransport(
             verify=context,

@@ -4,10 +4,13 @@ Belongs here: how we connect, wait and retry. Does not: endpoint, region and cre
 reads them from AWS's usual variables, so that one machine and AWS differ in nothing else.
 """
 
+from functools import cache
 from typing import TYPE_CHECKING, Final, cast
 
 from botocore.config import Config
-from botocore.session import get_session
+from botocore.credentials import Credentials
+from botocore.loaders import Loader, create_loader
+from botocore.session import Session, get_session
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -38,23 +41,42 @@ S3_CONFIG: Final = CONFIG.merge(
 
 def dynamodb(region: str | None = None) -> "DynamoDBClient":
     """Make a DynamoDB client; without a *region* botocore finds its own."""
-    made = get_session().create_client("dynamodb", region_name=region, config=CONFIG)
+    made = _session().create_client("dynamodb", region_name=region, config=CONFIG)
     return cast("DynamoDBClient", made)
 
 
 def s3(region: str | None = None) -> "S3Client":
     """Make an S3 client; without a *region* botocore finds its own."""
-    made = get_session().create_client("s3", region_name=region, config=S3_CONFIG)
-    return cast("S3Client", made)
+    return s3_and_credentials(region)[0]
+
+
+def s3_and_credentials(region: str | None = None) -> "tuple[S3Client, Credentials | None]":
+    """Make an S3 client, and return beside it what it signs with."""
+    session = _session()
+    made = session.create_client("s3", region_name=region, config=S3_CONFIG)
+    return cast("S3Client", made), session.get_credentials()
 
 
 def sqs(region: str | None = None) -> "SQSClient":
     """Make an SQS client; without a *region* botocore finds its own."""
-    made = get_session().create_client("sqs", region_name=region, config=CONFIG)
+    made = _session().create_client("sqs", region_name=region, config=CONFIG)
     return cast("SQSClient", made)
 
 
 def secretsmanager(region: str | None = None) -> "SecretsClient":
     """Make a Secrets Manager client; without a *region* botocore finds its own."""
-    made = get_session().create_client("secretsmanager", region_name=region, config=CONFIG)
+    made = _session().create_client("secretsmanager", region_name=region, config=CONFIG)
     return cast("SecretsClient", made)
+
+
+def _session() -> Session:
+    """Return a session of its own, with the process's one copy of AWS's descriptions."""
+    made = get_session()
+    made.register_component("data_loader", _descriptions())
+    return made
+
+
+@cache
+def _descriptions() -> Loader:
+    # Parsed once: a copy for each client takes 8 MB, and four processes have three clients.
+    return create_loader(get_session().get_config_variable("data_path"))

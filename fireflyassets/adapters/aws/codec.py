@@ -44,9 +44,23 @@ def wave_key(wave_id: str) -> Item:
     return {"waveId": to.text(wave_id)}
 
 
+def keys_key(customer: str, campaign: str) -> Item:
+    """Return the primary key of who may move a campaign's partition keys, beside the waves.
+
+    No wave's id holds a ``#``.
+    """
+    return {"waveId": to.text(f"keys#{customer}#{campaign}")}
+
+
 def queue_key(credential: str, customer: str) -> "AttributeValueTypeDef":
     """Return the line that a queued job stands in."""
     return to.text(f"{credential}#{customer}")
+
+
+def line_of(key: str) -> tuple[str, str]:
+    """Return (credential, customer) of a line; customers' names hold no ``#``."""
+    credential, _, customer = key.rpartition("#")
+    return credential, customer
 
 
 def queue_sort(due_at: datetime, job_id: str) -> "AttributeValueTypeDef":

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypedDict, cast
 
 from botocore.exceptions import ClientError
 
-from fireflyassets.adapters.aws.attributes import Item
+from fireflyassets.adapters.aws.attributes import Item, Reader
 from fireflyassets.adapters.aws.backoff import Backoff
 from fireflyassets.adapters.aws.expressions import Condition, names
 from fireflyassets.adapters.aws.outages import told
@@ -161,6 +161,18 @@ class Database:
             start = answer.get("LastEvaluatedKey")
             if not start:
                 return
+
+    def column(self, table: str, index: str, name: str) -> Iterator[str]:
+        """Yield one text attribute of every item in a sparse index, page by page."""
+        pages = self._client.get_paginator("scan").paginate(
+            TableName=table,
+            IndexName=index,
+            ProjectionExpression="#name",
+            ExpressionAttributeNames={"#name": name},
+        )
+        for page in pages:
+            for item in page["Items"]:
+                yield Reader(item).text(name)
 
 
 def query(table: str, condition: Condition, *, index: str | None = None) -> "QueryInputTypeDef":

@@ -126,6 +126,11 @@ class LedgerIntake(LedgerBase):
         items = self._database.pages({**request, "Limit": most})
         return [codec.job_row(item) for item in islice(items, most)]
 
+    def lines(self) -> set[tuple[str, str]]:
+        """Return (credential, customer) of every line that an unheld job waits in."""
+        keys = set(self._database.column(self._tables.jobs, QUEUE.name, QUEUE.hash_key))
+        return {codec.line_of(key) for key in keys}
+
 
 def _standing(item: Item | None) -> JobRow:
     if item is None:

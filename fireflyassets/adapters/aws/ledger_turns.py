@@ -97,6 +97,7 @@ class LedgerTurns(LedgerBase):
                 "reason": to.text(release.reason),
                 "updatedAt": to.instant(now),
                 **_wait(claim.job_id, release),
+                **_moved(claim, release),
             },
             adds={"epoch": 1, "crashes": 1} if release.crashed else {},
             copies=_line(release),
@@ -203,6 +204,14 @@ def _line(release: Release) -> dict[str, str]:
     """Return how a released job gets back into its line; a held one stays out."""
     if release.hold:
         return {}
-    if release.not_before:
-        return {"queueKey": "queueHome"}
-    return {"queueKey": "queueHome", "queueSort": "queuePlace"}
+    home = {} if release.credential else {"queueKey": "queueHome"}
+    return home if release.not_before else {**home, "queueSort": "queuePlace"}
+
+
+def _moved(claim: Claim, release: Release) -> Item:
+    """Return what puts a job into another credential's line, for good."""
+    if release.credential is None:
+        return {}
+    line = codec.queue_key(release.credential, claim.customer)
+    there: Item = {"credential": to.text(release.credential), "queueHome": line}
+    return there if release.hold else {**there, "queueKey": line}

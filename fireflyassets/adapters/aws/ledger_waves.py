@@ -1,7 +1,8 @@
 """Waves in the DynamoDB ledger, from forming to ended.
 
-Belongs here: the wave's own item and its lease. Does not: the jobs in it. Each write states the
-states that it may come from, so that a sweep and a run never both have their way.
+Belongs here: the wave's own item and its lease; the lease of a campaign's partition keys.
+Does not: the jobs in it. Each write states the states that it may come from, so that a sweep and a
+run never both have their way.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,6 +24,25 @@ _EXISTS = Condition("attribute_exists(#waveId)")
 
 class LedgerWaves(LedgerBase):
     """The waves' part of the ledger."""
+
+    def lease_keys(
+        self, customer: str, campaign: str, owner: str, *, until: datetime, now: datetime
+    ) -> bool:
+        """Take the right to move a campaign's partition keys; False while another's lasts."""
+        change = Change({"owner": to.text(owner), "leaseUntil": to.instant(until)})
+        free = Condition(
+            "attribute_not_exists(#owner) OR #owner = :owner OR #leaseUntil <= :now",
+            {":owner": to.text(owner), ":now": to.instant(now)},
+        )
+        request = update(self._tables.waves, codec.keys_key(customer, campaign), change, free)
+        return isinstance(self._database.update(request), Applied)
+
+    def free_keys(self, customer: str, campaign: str, owner: str) -> None:
+        """Give that right back; another's stays."""
+        change = Change({"owner": None, "leaseUntil": None})
+        mine = Condition("#owner = :owner", {":owner": to.text(owner)})
+        key = codec.keys_key(customer, campaign)
+        self._database.update(update(self._tables.waves, key, change, mine))
 
     def form(self, wave: Wave) -> None:
         """Write a new wave, ``forming``, with its candidates; the same one again is fine."""

@@ -4,11 +4,13 @@ Belongs here: whole objects, their tags and signed URLs. Does not: what tags mea
 rendition fits one request), logging of URLs, which are secrets while they live.
 """
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
 
+from botocore.credentials import Credentials, RefreshableCredentials
 from botocore.exceptions import ClientError
 
 from fireflyassets.adapters.aws.outages import told
@@ -21,14 +23,20 @@ if TYPE_CHECKING:
 _STORE: Final = "S3"
 _ABSENT: Final = frozenset({"NoSuchKey", "404", "NotFound"})
 """Codes of a missing object; HEAD has no body and so gives its status instead."""
+_LONGEST: Final = timedelta(days=7)
+"""Of a signature of version 4; a longer one is refused by whoever reads it."""
 
 
 class S3ObjectStore(ObjectStore):
     """One bucket of ours. *client* must sign in version 4, as ``aws/clients.py`` makes it."""
 
-    def __init__(self, client: "S3Client", bucket: str) -> None:
+    def __init__(
+        self, client: "S3Client", bucket: str, credentials: Credentials | None = None
+    ) -> None:
+        """Take the *credentials* that *client* signs with, where their end bounds signed URLs."""
         self._client = client
         self._bucket = bucket
+        self._credentials = credentials
 
     @told(_STORE)
     def put(
@@ -76,7 +84,7 @@ class S3ObjectStore(ObjectStore):
     def read_url(self, key: str, *, life: timedelta) -> str:
         """Sign a URL that reads *key* for *life*. Made just before use; never stored or logged."""
         return self._client.generate_presigned_url(
-            "get_object", Params={"Bucket": self._bucket, "Key": key}, ExpiresIn=_seconds(life)
+            "get_object", Params={"Bucket": self._bucket, "Key": key}, ExpiresIn=self._seconds(life)
         )
 
     def write_url(self, key: str, *, media_type: str, life: timedelta) -> str:
@@ -84,14 +92,23 @@ class S3ObjectStore(ObjectStore):
         return self._client.generate_presigned_url(
             "put_object",
             Params={"Bucket": self._bucket, "Key": key, "ContentType": media_type},
-            ExpiresIn=_seconds(life),
+            ExpiresIn=self._seconds(life),
         )
+
+    def _seconds(self, life: timedelta) -> int:
+        """Return how long a URL that is signed now really lives: as asked, or less.
+
+        A signature dies with the credentials that made it, whatever the URL says. Those that end
+        within a quarter of an hour are refreshed first.
+        """
+        most = max(1, int(min(life, _LONGEST).total_seconds()))
+        credentials = self._credentials
+        if not isinstance(credentials, RefreshableCredentials):
+            return most
+        credentials.get_frozen_credentials()
+        return max(1, bisect_left(range(1, most + 1), x=True, key=credentials.refresh_needed))
 
 
 def _none_if_absent(error: ClientError) -> None:
     if error.response.get("Error", {}).get("Code") not in _ABSENT:
         raise error
-
-
-def _seconds(life: timedelta) -> int:
-    return max(1, int(life.total_seconds()))

@@ -3,6 +3,7 @@
 Belongs here: state. Does not: the port's methods.
 """
 
+from datetime import datetime
 from threading import RLock
 
 from fireflyassets.adapters.memory.calls import MemoryCalls
@@ -18,6 +19,7 @@ class MemoryBase:
         self._lock = RLock()
         self._rows: dict[str, JobRow] = {}
         self._waves: dict[str, Wave] = {}
+        self._keys: dict[tuple[str, str], tuple[str, datetime]] = {}
         self._holds: dict[tuple[str, str], Hold] = {}
         self._calls = MemoryCalls()
         self._outbox: list[StatusEvent] = []

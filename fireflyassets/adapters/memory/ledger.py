@@ -14,6 +14,7 @@ from fireflyassets.adapters.ledger_rules import (
     check_forming,
     check_new,
     is_claimable,
+    is_runs,
 )
 from fireflyassets.adapters.memory import turns
 from fireflyassets.adapters.memory.steering import MemorySteering
@@ -118,6 +119,12 @@ class MemoryLedger(MemorySteering, JobLedger):
         ]
         return sorted(mine, key=lambda row: (turns.due_at(row), row.job_id))[:most]
 
+    def lines(self) -> set[tuple[str, str]]:
+        """Return (credential, customer) of every line that an unheld job waits in."""
+        with self._lock:
+            rows = list(self._rows.values())
+        return {(row.credential, row.customer_id) for row in rows if is_claimable(row)}
+
     def claim(self, job_id: str, customer: str, wave_id: str, *, now: datetime) -> Claim | None:
         """Move a queued, unheld job into a wave and raise its epoch; None if it is not so."""
         with self._lock:
@@ -155,6 +162,23 @@ class MemoryLedger(MemorySteering, JobLedger):
         return row
 
     # -- waves ------------------------------------------------------------------------------
+    def lease_keys(
+        self, customer: str, campaign: str, owner: str, *, until: datetime, now: datetime
+    ) -> bool:
+        """Take the right to move a campaign's partition keys; False while another's lasts."""
+        with self._lock:
+            has, lasts = self._keys.get((customer, campaign), (owner, until))
+            if has != owner and lasts > now:
+                return False
+            self._keys[customer, campaign] = (owner, until)
+            return True
+
+    def free_keys(self, customer: str, campaign: str, owner: str) -> None:
+        """Give that right back; another's stays."""
+        with self._lock:
+            if self._keys.get((customer, campaign), ("",))[0] == owner:
+                del self._keys[customer, campaign]
+
     def form(self, wave: Wave) -> None:
         """Write a new wave, ``forming``, with its candidates."""
         check_forming(wave)
@@ -198,7 +222,7 @@ class MemoryLedger(MemorySteering, JobLedger):
         """Bind the wave to a run, once; the same run may ask again."""
         with self._lock:
             wave = self._waves.get(wave_id)
-            if wave is None or not (wave.state in STARTABLE or _is_runs(wave, run_id)):
+            if wave is None or not (wave.state in STARTABLE or is_runs(wave, run_id)):
                 return None
             started = replace(wave, state=WaveState.RUNNING, run_id=run_id, lease_until=lease_until)
             self._waves[wave_id] = started
@@ -208,7 +232,7 @@ class MemoryLedger(MemorySteering, JobLedger):
         """Extend the lease; False if the wave is not this run's any more."""
         with self._lock:
             wave = self._waves.get(wave_id)
-            if wave is None or not _is_runs(wave, run_id):
+            if wave is None or not is_runs(wave, run_id):
                 return False
             self._waves[wave_id] = replace(wave, lease_until=lease_until)
             return True
@@ -246,13 +270,8 @@ class MemoryLedger(MemorySteering, JobLedger):
         operations: Sequence[Operation],
     ) -> None:
         """Store the vendor's id and URLs without any condition, and book the send."""
-        accepted = replace(
-            attempt,
-            state=AttemptState.ACCEPTED,
-            vendor_id=vendor_id,
-            status_url=status_url,
-            cancel_url=cancel_url,
-        )
+        told = {"vendor_id": vendor_id, "status_url": status_url, "cancel_url": cancel_url}
+        accepted = replace(attempt, state=AttemptState.ACCEPTED, **told)
         with self._lock:
             self._calls.accept(accepted, operations)
 
@@ -280,7 +299,3 @@ class MemoryLedger(MemorySteering, JobLedger):
         """Write operation rows that belong to no result."""
         with self._lock:
             self._calls.book(operations)
-
-
-def _is_runs(wave: Wave, run_id: str) -> bool:
-    return wave.state is WaveState.RUNNING and wave.run_id == run_id

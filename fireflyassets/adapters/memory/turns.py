@@ -57,6 +57,7 @@ def released(row: JobRow, release: Release, now: datetime) -> JobRow:
         reason=release.reason,
         not_before=release.not_before,
         hold=release.hold,
+        credential=release.credential or row.credential,
         updated_at=now,
     )
 

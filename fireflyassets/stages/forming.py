@@ -1,0 +1,172 @@
+"""Forming: which jobs go into the next wave, and how it comes to have them.
+
+In: the ledger's queue index. Out: waves whose jobs are claimed, one conditional write each.
+Spends: nothing. Taking back what a wave does not end is ``stages/dispatch.py``.
+
+Whoever forms a wave may die between any two writes. A wave's list then names jobs that it does not
+have, or jobs that run under a wave that has ended: each reader of a list looks at the rows, and a
+sweep looks for the rows.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from fireflyassets.core import crashes, errors
+from fireflyassets.core.job import JobRow
+from fireflyassets.core.status import Status
+from fireflyassets.ports.entries import Claim, Release, Wave, WaveState
+from fireflyassets.ports.ledger import JobLedger
+
+SHRUNK_FOR: Final = timedelta(minutes=1)
+"""How long a job waits whose partition could not be added: not until the very next tick."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """One tenant's work under one credential: the unit that waves are counted by."""
+
+    credential: str
+    customer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Due jobs of one campaign version that may go into one wave."""
+
+    lane: Lane
+    campaign: str
+    version: str
+    rows: tuple[JobRow, ...]
+
+
+def next_batches(
+    ledger: JobLedger,
+    lanes: Iterable[Lane],
+    *,
+    waves_per_lane: int,
+    size: Callable[[Lane], int],
+    now: datetime,
+) -> list[Batch]:
+    """Return at most one batch for each lane that may have another wave, longest waiting first."""
+    open_waves = ledger.open_waves()
+    batches: list[Batch] = []
+    for lane in lanes:
+        mine = [one for one in open_waves if Lane(one.credential, one.customer) == lane]
+        if len(mine) >= waves_per_lane:
+            continue
+        most = size(lane)
+        rows = ledger.due(lane.credential, lane.customer, now=now, most=most)
+        if rows:
+            batches.append(_first_batch(lane, rows, most=most))
+    return sorted(batches, key=lambda batch: batch.rows[0].updated_at)
+
+
+def _first_batch(lane: Lane, rows: Sequence[JobRow], *, most: int) -> Batch:
+    """Return the first row's batch: jobs that crash are set apart from those that do not."""
+    first = rows[0]
+    room = crashes.company(first.crashes, most=most)
+    together = [row for row in rows if of_one_wave(row) == of_one_wave(first)]
+    return Batch(lane, first.campaign_id, first.campaign_version, tuple(together[:room]))
+
+
+def of_one_wave(row: JobRow) -> tuple[str, str, str, str, int]:
+    """Return what the jobs of a wave have in common."""
+    pinned = (row.campaign_id, row.campaign_version)
+    return (row.credential, row.customer_id, *pinned, crashes.level(row.crashes))
+
+
+Claiming = Callable[[str], Claim | None]
+
+
+def form(
+    ledger: JobLedger,
+    batch: Batch,
+    *,
+    wave_id: str,
+    now: datetime,
+    claiming: Claiming | None = None,
+) -> Wave | None:
+    """Form a wave: the item first, then one claim for each job, then the winners' list.
+
+    None if no job could be claimed, or their campaign is on hold: then they are held with it.
+    *claiming* is how they are claimed, where it is not by the ledger's `claim`.
+    """
+    hold = ledger.campaign_hold(batch.lane.customer, batch.campaign)
+    if hold is not None:
+        for row in batch.rows:
+            ledger.hold_with_campaign(row, hold)
+        return None
+
+    def claim(job_id: str) -> Claim | None:
+        return ledger.claim(job_id, batch.lane.customer, wave_id, now=now)
+
+    take = claiming or claim
+    wave = Wave(
+        wave_id=wave_id,
+        customer=batch.lane.customer,
+        campaign=batch.campaign,
+        campaign_version=batch.version,
+        credential=batch.lane.credential,
+        state=WaveState.FORMING,
+        jobs=tuple(row.job_id for row in batch.rows),
+        formed_at=now,
+    )
+    ledger.form(wave)
+    winners = [row.job_id for row in batch.rows if take(row.job_id) is not None]
+    try:
+        ledger.formed(wave_id, winners)
+    except errors.OwnershipLost:
+        # A sweep took this dispatcher for dead and ended the wave; no sweep looks at it again.
+        give_back(ledger, wave, winners, "its wave was ended while it was formed", now=now)
+        return None
+    if not winners:
+        return None
+    return replace(wave, state=WaveState.FORMED, jobs=tuple(winners))
+
+
+def shrink(ledger: JobLedger, wave: Wave, kept: Sequence[str], *, now: datetime) -> None:
+    """Give back the jobs of a formed wave that are not *kept*.
+
+    They go first: whoever dies in between leaves jobs on the list that are due again, and a list
+    is read against the rows. The other way round it would leave jobs that no list names.
+
+    Raises:
+        OwnershipLost: A run has started the wave, or it has ended.
+    """
+    lost, later = set(wave.jobs) - set(kept), now + SHRUNK_FOR
+    why = "its partition was not added"
+    give_back(ledger, wave, lost, why, now=now, not_before=later)
+    ledger.formed(wave.wave_id, kept)
+
+
+def give_back(
+    ledger: JobLedger,
+    wave: Wave,
+    job_ids: Iterable[str],
+    reason: str,
+    *,
+    now: datetime,
+    not_before: datetime | None = None,
+) -> None:
+    """Release the jobs that the wave still has, uncounted; what has moved is not its to give."""
+    release = Release(f"Given back: {reason}.", not_before=not_before or now)
+    for row in ledger.jobs(wave.customer, job_ids).values():
+        if not works_on(wave, row):
+            continue
+        try:
+            claim = Claim(row.job_id, row.customer_id, wave.wave_id, row.epoch)
+            ledger.release(claim, release, now=now)
+        except errors.OwnershipLost:
+            continue
+
+
+def works_on(wave: Wave, row: JobRow) -> bool:
+    """Say whether a job is in the wave's hands."""
+    return row.wave == wave.wave_id and row.status is Status.RUNNING
+
+
+def wave_size(*, most: int, horizon: timedelta, jobs_per_minute: float) -> int:
+    """Return how many jobs one wave may hold: what the rate works off within *horizon*."""
+    return max(1, min(most, int(jobs_per_minute * horizon.total_seconds() / 60)))

@@ -1,0 +1,113 @@
+"""Rebinding: jobs in a line that no loaded campaign serves any more.
+
+In: the ledger's lines, the campaigns as loaded. Out: jobs in the line of their campaign's present
+credential, or a reason for which they wait. Spends: nothing.
+
+A campaign may come to name another credential, or leave, while jobs of it wait. A job is bound to
+a credential of its own customer, not to the name that it was recorded under. Only a paid call that
+is still open keeps it there, until the sweep has collected that: another client may not be able to
+ask for it.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Callable
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from fireflyassets.core import errors
+from fireflyassets.core.job import JobRow
+from fireflyassets.ports.catalogue import Catalogue
+from fireflyassets.ports.entries import Claim, History, Release, Wave
+from fireflyassets.ports.ledger import JobLedger
+from fireflyassets.stages.dispatch import STALE_AFTER
+from fireflyassets.stages.forming import Lane, form, next_batches
+
+_log: Final = logging.getLogger("fireflyassets.dispatch")
+
+
+class Moved(StrEnum):
+    """What became of a job in a line of nobody."""
+
+    REBOUND = "rebound"
+    PARKED = "parked"
+
+
+def lanes_of(catalogue: Catalogue) -> set[Lane]:
+    """Return the lines that loaded campaigns are served by."""
+    configs = [one.config for one in catalogue.campaigns().values()]
+    return {Lane(config.credential, config.customer) for config in configs}
+
+
+def rebind(
+    ledger: JobLedger,
+    catalogue: Catalogue,
+    *,
+    now: datetime,
+    most: int,
+    new_id: Callable[[], str],
+) -> Counter[Moved]:
+    """Look after about *most* due jobs in lines of nobody; the rest is the next call's.
+
+    A wave that is never launched claims them, so that whoever dies here leaves nothing that the
+    sweeps do not know already.
+    """
+    lines = {Lane(credential, customer) for credential, customer in ledger.lines()}
+    lost = sorted(lines - lanes_of(catalogue), key=lambda lane: (lane.customer, lane.credential))
+    found: Counter[Moved] = Counter()
+    while found.total() < most:
+        batches = next_batches(ledger, lost, waves_per_lane=1, size=lambda _: most, now=now)
+        before = found.total()
+        for batch in batches:
+            wave = form(ledger, batch, wave_id=new_id(), now=now)
+            if wave is not None:
+                found += _give_back(ledger, catalogue, wave, now=now)
+                ledger.end(wave.wave_id)
+        if found.total() == before:
+            break
+    if found:
+        _log.warning("jobs whose line nobody serves any more: %s", dict(found))
+    return found
+
+
+def _give_back(
+    ledger: JobLedger, catalogue: Catalogue, wave: Wave, *, now: datetime
+) -> Counter[Moved]:
+    found: Counter[Moved] = Counter()
+    for row in ledger.jobs(wave.customer, wave.jobs).values():
+        moved, release = _release(ledger, row, catalogue, now=now)
+        try:
+            claim = Claim(row.job_id, row.customer_id, wave.wave_id, row.epoch)
+            ledger.release(claim, release, now=now)
+        except errors.OwnershipLost:
+            continue
+        found[moved] += 1
+    return found
+
+
+def _release(
+    ledger: JobLedger, row: JobRow, catalogue: Catalogue, *, now: datetime
+) -> tuple[Moved, Release]:
+    campaign = catalogue.campaigns().get(f"{row.customer_id}/{row.campaign_id}")
+    if campaign is None:
+        fault = catalogue.fault(f"{row.customer_id}/{row.campaign_id}")
+        why = f"Its campaign {row.campaign_id!r} is not loaded: {fault}."
+        return Moved.PARKED, Release(why, not_before=now + STALE_AFTER)
+    credential = campaign.config.credential
+    if _is_owed_an_answer(ledger.history(row.job_id)):
+        why = (
+            f"A paid call of it is open under credential {row.credential!r}, which its campaign "
+            f"does not name any more (now {credential!r}). It is collected first; keep the old "
+            f"credential's file until then."
+        )
+        return Moved.PARKED, Release(why, not_before=now + STALE_AFTER)
+    why = f"Its campaign's credential is now {credential!r}; it was {row.credential!r}."
+    return Moved.REBOUND, Release(why, not_before=now, credential=credential)
+
+
+def _is_owed_an_answer(history: History) -> bool:
+    bound = {(one.step, one.generation, one.n) for one in history.steps.values()}
+    return any(
+        one.is_open and (one.step, one.generation, one.n) not in bound for one in history.attempts
+    )
