@@ -270,10 +270,9 @@ class MemoryLedger(MemorySteering, JobLedger):
         operations: Sequence[Operation],
     ) -> None:
         """Store the vendor's id and URLs without any condition, and book the send."""
-        told = {"vendor_id": vendor_id, "status_url": status_url, "cancel_url": cancel_url}
-        accepted = replace(attempt, state=AttemptState.ACCEPTED, **told)
+        urls = {"status_url": status_url, "cancel_url": cancel_url, "vendor_id": vendor_id}
         with self._lock:
-            self._calls.accept(accepted, operations)
+            self._calls.accept(replace(attempt, state=AttemptState.ACCEPTED, **urls), operations)
 
     def close_attempt(
         self,
