@@ -24,8 +24,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from botocore.session import get_session
-from fence_judge import WINDOWS, Books, Judge, Verdict, when
-from fence_kills import Ground, Hunter, Nest, at_work, kill_runs
+from fence_books import Books, when
+from fence_judge import WINDOWS, Judge, Verdict
+from fence_kills import Ground, Hunter, Nest, at_work, kill_runs, see_the_dead
 from fence_project import REPOSITORY, TENANTS, Tenant, calls, set_faults, settings, write
 from fence_worker import prompt
 
@@ -39,8 +40,7 @@ if TYPE_CHECKING:
 
 FIGURES = REPOSITORY / "out" / "bench" / "fence.json"
 LEAST_KILLS, LEAST_JOBS, LEAST_IN_WINDOW = 200, 300, 20
-ROUND_SECONDS, REST_SECONDS, LOOK_SECONDS = 180.0, 720.0, 3.0
-BARE_REST_SECONDS = 90.0
+ROUND_SECONDS, REST_SECONDS, BARE_REST_SECONDS, LOOK_SECONDS = 180.0, 720.0, 240.0, 3.0
 RESTING = timedelta(minutes=20)
 MUTANTS = {
     # The vendor's id is written only as long as the lease covers another submit.
@@ -67,8 +67,7 @@ class Plan:
     """How large a bench is."""
 
     tenants: tuple[Tenant, ...]
-    jobs: int
-    """Of each tenant."""
+    jobs: int  # Of each tenant.
     bare_kills: int
     daemon_kills: int
     evidence: Path | None = None
@@ -143,7 +142,9 @@ def _bench(plan: Plan, more: Mapping[str, str]) -> Verdict:
         else:
             _rest_bare(place, plan)
         _say(begun, "everything rests")
-        judge = Judge(place.ground.books, calls(twin), place.ground.kills, prompt)
+        billed = calls(twin)
+        _pause(LOOK_SECONDS)  # What was answered by then is written down by now.
+        judge = Judge(place.ground.books, billed, place.ground.kills, prompt)
         if plan.evidence is not None:
             plan.evidence.write_bytes(pickle.dumps(judge))
         return judge.judge()
@@ -202,6 +203,7 @@ def _rest_bare(place: Place, plan: Plan) -> None:
         until = time.monotonic() + BARE_REST_SECONDS
         while time.monotonic() < until and not _rests(place.ground.books):
             _pause(LOOK_SECONDS)
+    see_the_dead(place.ground, {tenant.name: tenant for tenant in plan.tenants}, by_daemon=False)
 
 
 def _rests(books: Books) -> bool:
@@ -265,7 +267,8 @@ def _place(plan: Plan, more: Mapping[str, str]) -> Generator[Place]:
 
 def _broken(verdict: Verdict) -> list[str]:
     names = ("jobs_lost", "silent_double_payments", "unexplained_billed")
-    return [f"{verdict.figures[name]} {name}" for name in names if verdict.figures[name]]
+    broken = [f"{verdict.figures[name]} {name}" for name in names if verdict.figures[name]]
+    return [*broken, *([f"{verdict.misstated} misstated"] if verdict.misstated else [])]
 
 
 def _too_little(figures: Mapping[str, int]) -> list[str]:

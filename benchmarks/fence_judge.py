@@ -1,104 +1,22 @@
 """The judge of the fence's bench: the vendor's list of calls against what the tables say.
 
-Belongs here: windows of kills, matching of billed calls, the figures. Does not: anything of the
-package under test; tables are read with plain botocore, and the rules are stated once more here.
+Belongs here: the promises and the figures. Does not: anything of the package under test; the rules
+are stated once more here.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
 from decimal import Decimal
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
-
-Row = Mapping[str, Any]
-"""An item with plain values."""
+from fence_books import Books, Kill, Row, Send, kind, name_of
+from fence_match import UNKNOWN, Match, Silence, windows
 
 WINDOWS = ("before_row", "row_not_sent", "sent", "accepted_no_id", "id_no_result")
-CLOCKS = timedelta(milliseconds=150)
-"""A row's time is taken before its write, a call's when it arrives."""
-DELAY = timedelta(seconds=0.9)
-LATE = timedelta(seconds=1)
-"""A busy vendor lists a call so long after it was sent, and answers so long after it meant to."""
-SUBMIT = timedelta(seconds=3)
-REDIRECTED = 300
-UNKNOWN = {"submitting", "lost"}
-
-
-class Books:
-    """The tables, read as they are."""
-
-    def __init__(self, client: "DynamoDBClient", prefix: str) -> None:
-        self._client = client
-        self._prefix = prefix
-
-    def all(self, table: str) -> list[Row]:
-        """Return every item of a table."""
-        pages = self._client.get_paginator("scan").paginate(
-            TableName=f"{self._prefix}-{table}", ConsistentRead=True
-        )
-        return [plain(item) for page in pages for item in page["Items"]]
-
-    def work(self, job_id: str) -> list[Row]:
-        """Return everything sent and made for a job."""
-        pages = self._client.get_paginator("query").paginate(
-            TableName=f"{self._prefix}-work",
-            KeyConditionExpression="jobId = :job",
-            ExpressionAttributeValues={":job": {"S": job_id}},
-            ConsistentRead=True,
-        )
-        return [plain(item) for page in pages for item in page["Items"]]
-
-    def job(self, job_id: str, customer: str) -> Row:
-        """Return a job's row."""
-        key = {"jobId": {"S": job_id}, "customerId": {"S": customer}}
-        answer = self._client.get_item(
-            TableName=f"{self._prefix}-jobs", Key=key, ConsistentRead=True
-        )
-        return plain(answer.get("Item", {}))
-
-
-def plain(item: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an item's values without their type letters."""
-    return {name: _value(value) for name, value in item.items()}
-
-
-def _value(value: Mapping[str, Any]) -> Any:  # noqa: ANN401 - whatever a table holds.
-    ((kind, inner),) = value.items()
-    if kind == "N":
-        return Decimal(inner)
-    if kind == "L":
-        return [_value(one) for one in inner]
-    return plain(inner) if kind == "M" else inner
-
-
-def kind(row: Row) -> str:
-    """Return what a row of the work table is: step, attempt or operation."""
-    return str(row["sk"]).partition("#")[0]
-
-
-def when(text: str) -> datetime:
-    """Return a time of either book."""
-    return datetime.fromisoformat(text)
-
-
-@dataclass
-class Kill:
-    """One SIGKILL, and all that was to be seen of it at that moment."""
-
-    at: datetime
-    run_id: str
-    customer: str
-    by_daemon: bool
-    steps: tuple[str, ...]
-    jobs: list[tuple[Row, list[Row]]]
-    """Jobs that the killed wave held, each with its work."""
-    arrived: dict[str, bool]
-    """Id of each call that had arrived -> whether it was accepted."""
+OF_A_RESULT = {"first-try", "retry", "regenerate"}
+CERTAIN = OF_A_RESULT | {"duplicate", "extra-variant", "extra-aspect", "orphaned"}
+POSSIBLE = {"possible-duplicate", "possible-cost", "accepted-but-failed", "cancelled-late"}
 
 
 @dataclass
@@ -109,81 +27,8 @@ class Verdict:
     faults: list[str] = field(default_factory=list)
     causes: dict[str, int] = field(default_factory=dict)
     ends: dict[str, int] = field(default_factory=dict)
-
-
-class Match:
-    """Which call each send without an id made: at most one each way."""
-
-    def __init__(self, calls: Sequence[Row], prompts: Mapping[str, str], ids: set[str]) -> None:
-        self._by_prompt: dict[str, list[Row]] = defaultdict(list)
-        self._by_time: dict[tuple[str, str], list[Row]] = defaultdict(list)
-        self._prompts = prompts
-        self._calls = calls
-        self.used: dict[str, Row] = {}
-        """Id of a call -> the send that made it."""
-        for call in calls:
-            if call["job_id"] in ids:
-                continue
-            if call["endpoint"] == "generate" and call["prompt_sha256"]:
-                self._by_prompt[call["prompt_sha256"]].append(call)
-            else:
-                self._by_time[call["organisation"] or "", call["endpoint"]].append(call)
-
-    def call_of(self, attempt: Row) -> Row | None:
-        """Return the call that a send made, and keep it from being taken again."""
-        if "." in attempt["step"]:
-            found = self._by_time[attempt["organisation"], "composite"]
-        else:
-            found = self._by_prompt[self._prompts[attempt["jobId"]]]
-        begun = when(attempt["submittedAt"]) - CLOCKS
-        for call in found:
-            at = when(call["at"])
-            if (
-                call["id"] not in self.used
-                and call["accepted"]
-                and begun <= at <= begun + SUBMIT + LATE
-            ):
-                self.used[call["id"]] = attempt
-                return call
-        return None
-
-    def was_refused(self, attempt: Row, until: datetime) -> bool:
-        """Say whether a call of the send's kind arrived and was turned away since its row."""
-        begun = when(attempt["submittedAt"]) - CLOCKS
-        endpoint = "composite" if "." in attempt["step"] else "generate"
-        return any(
-            call["organisation"] == attempt["organisation"]
-            and call["endpoint"] == endpoint
-            and not call["accepted"]
-            and begun <= when(call["at"]) <= until
-            for call in self._calls
-        )
-
-
-def windows(kill: Kill, match: Match) -> set[str]:
-    """Return the windows that a kill hit."""
-    hit: set[str] = set()
-    for row, work in kill.jobs:
-        made = {one["step"] for one in work if kind(one) == "step"}
-        sends = [one for one in work if kind(one) == "attempt"]
-        reached = next((step for step in kill.steps if step not in made), None)
-        if reached is not None and not any(one["step"] == reached for one in sends):
-            hit.add("before_row")
-        for send in sends:
-            if send["wave"] == row["wave"] and send["step"] not in made:
-                hit |= _window(send, kill, match)
-    return hit
-
-
-def _window(send: Row, kill: Kill, match: Match) -> set[str]:
-    if send["state"] == "accepted":
-        return {"id_no_result"}
-    if send["state"] != "submitting":
-        return set()
-    call = match.call_of(send)
-    if call is None:
-        return {"sent" if match.was_refused(send, kill.at) else "row_not_sent"}
-    return {"accepted_no_id" if kill.arrived.get(call["id"]) else "sent"}
+    misstated: int = 0
+    """Rows and sums that are there and not true."""
 
 
 def prompts_of(jobs: Iterable[Row], say: Callable[[str, int], str]) -> dict[str, str]:
@@ -215,8 +60,10 @@ class Judge:
         self.calls = calls
         self.kills = kills
         self.prompts = prompts_of(self.jobs, say)
+        self.rows_of: dict[Send, list[Row]] = defaultdict(list)
+        for one in self.operations:
+            self.rows_of[name_of(one)].append(one)
         self.ids = {one["vendorId"] for one in self.sends if "vendorId" in one}
-        self.match = Match(calls, self.prompts, self.ids)
 
     def judge(self) -> Verdict:
         """Return all figures, with a sentence for each promise that was broken."""
@@ -249,7 +96,8 @@ class Judge:
         faults += [
             f"{job} paid {step} again {count} times" for (job, step), count in doubles.items()
         ]
-        return Verdict(figures, faults, dict(causes), self._ends())
+        misstated = self._misstated()
+        return Verdict(figures, [*misstated, *faults], dict(causes), self._ends(), len(misstated))
 
     def _ends(self) -> dict[str, int]:
         return dict(
@@ -270,38 +118,55 @@ class Judge:
         ]
 
     def _unexplained(self) -> list[Row]:
-        """Return billed calls that no row names, one row for one call."""
-        booked = {one["vendorId"] for one in self.operations}
-        left = [call for call in self.billed if call["job_id"] not in booked | self.ids]
-        for send in sorted(self.sends, key=lambda one: one["submittedAt"]):
-            if "vendorId" not in send and self._may_be_silent(send):
-                self.match.call_of(send)
-        return [call for call in left if call["id"] not in self.match.used or self._was_told(call)]
+        """Return billed calls that do not stand in exactly one row, or in one silent send."""
+        rows = Counter(one["vendorId"] for one in self.operations if one["output"] == 0)
+        silent = [call for call in self.billed if call["job_id"] not in self.ids]
+        named = [call for call in self.billed if call["job_id"] in self.ids]
+        nameless = [one for one in self.sends if "vendorId" not in one and self._is_open(one)]
+        died = {send for kill in self.kills for send in kill.died}
+        return [
+            *(call for call in named if rows[call["job_id"]] != 1),
+            *Silence(nameless, self.prompts, died).unexplained(silent),
+        ]
 
-    def _may_be_silent(self, send: Row) -> bool:
+    def _is_open(self, send: Row) -> bool:
         """Say whether a send without an id may stand for a billed call: unknown, or booked so."""
-        name = f"send:{send['step']}#{send['generation']}#{send['n']}"
-        booked = any(
-            one["jobId"] == send["jobId"] and one["vendorId"] == name for one in self.operations
-        )
-        return send["state"] in UNKNOWN or booked
+        return send["state"] in UNKNOWN or name_of(send) in self.rows_of
 
-    def _was_told(self, call: Row) -> bool:
-        """Say whether the sender had its answer in time and lived: then nothing is unknown.
+    def _misstated(self) -> list[str]:
+        """Return a sentence for each row, send or sum that says what is not so."""
+        bound = {name_of(one) for one in self.steps}
+        billed = {call["job_id"]: Decimal(call["operations"]) for call in self.billed}
+        found = [
+            f"{one['jobId']} {one['sk']} says {one['cause']}"
+            for one in self.operations
+            if (one["cause"] in OF_A_RESULT) != (name_of(one) in bound)
+        ]
+        found += [
+            f"{one['jobId']} {one['sk']} is booked as certain, at {one['operations']}"
+            for one in self.operations
+            if one["cause"] in CERTAIN
+            and not one["vendorId"].startswith("send:")
+            and billed.get(one["vendorId"]) != one["operations"]
+        ]
+        found += [
+            f"{job} {step}, send {n} has {len(rows)} rows"
+            for (job, step, n), rows in self.rows_of.items()
+            if len(rows) != 1
+        ]
+        return found + list(self._wrong_sums())
 
-        The answer left after the call's delays; a second more is granted to a busy machine.
-        """
-        if call["status"] is None or call["status"] >= REDIRECTED or "drop" in call["faults"]:
-            return False
-        at = when(call["at"])
-        answered = at + DELAY * call["faults"].count("delay") + LATE
-        if answered > when(self.match.used[call["id"]]["submittedAt"]) + SUBMIT:
-            return False
-        return not any(
-            call["organisation"].startswith(f"{kill.customer}@")
-            and at - LATE <= kill.at <= at + SUBMIT + LATE
-            for kill in self.kills
-        )
+    def _wrong_sums(self) -> Iterator[str]:
+        for row in self.jobs:
+            if "costActual" not in row:
+                continue
+            mine = [one for one in self.operations if one["jobId"] == row["jobId"]]
+            for name, causes in (("costActual", CERTAIN), ("costPossible", POSSIBLE)):
+                total = sum(
+                    (one["operations"] for one in mine if one["cause"] in causes), Decimal()
+                )
+                if row[name] != total:
+                    yield f"Job {row['jobId']} says {name} {row[name]}, its rows {total}"
 
     def _silent_doubles(self) -> dict[tuple[str, str], int]:
         """Return (job, step) -> payments beyond the first that no row names."""

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Self
 
 import psutil
-from fence_judge import Books, Kill, Row, kind
+from fence_books import Books, Kill, Row, Send, kind, name_of
 from fence_project import Tenant, calls, end_tokens
 
 WORKER = Path(__file__).with_name("fence_worker.py")
@@ -47,28 +47,36 @@ class Ground:
             return len(self.kills) >= self.wanted
 
 
-def see(ground: Ground, tenant: Tenant, run_id: str, *, by_daemon: bool) -> Kill:
+def see(ground: Ground, tenant: Tenant, run_id: str, *, by_daemon: bool, after: str = "") -> Kill:
     """Return what is to be seen of a process that was killed just now.
 
-    The vendor's list is asked first: what it accepts later, it accepted after the kill.
+    The vendor's list is asked first, and only for what is behind the call *after*: what it accepts
+    later, it accepted after the kill.
     """
     at = datetime.now(UTC)  # noqa: TID251 - the bench's own clock, here and below.
     arrived = {
         str(call["id"]): bool(call["accepted"])
-        for call in calls(ground.twin)
+        for call in calls(ground.twin, after=after)
         if call["organisation"] in {None, tenant.organisation}
     }
     jobs: list[tuple[Row, list[Row]]] = []
+    died: set[Send] = set()
     for wave in ground.books.all("waves"):
-        if wave.get("runId") != run_id or wave["state"] == "ended":
+        if wave.get("runId") != run_id:
             continue
-        rows = [ground.books.job(job, tenant.name) for job in wave["jobs"]]
-        jobs += [
-            (row, ground.books.work(row["jobId"]))
-            for row in rows
-            if row.get("wave") == wave["waveId"] and row["status"] == "running"
-        ]
-    return Kill(at, run_id, tenant.name, by_daemon, tenant.steps, jobs, arrived)
+        for job in wave["jobs"]:
+            row, work = ground.books.job(job, tenant.name), ground.books.work(job)
+            died |= {name_of(one) for one in work if _is_in_flight(one, wave, row)}
+            if row.get("wave") == wave["waveId"] and row["status"] == "running":
+                jobs.append((row, work))
+    return Kill(at, run_id, tenant.name, by_daemon, tenant.steps, jobs, arrived, died)
+
+
+def _is_in_flight(one: Row, wave: Row, job: Row) -> bool:
+    """Say whether a send had no answer; whoever gives its job back by itself has had one."""
+    if kind(one) != "attempt" or one["wave"] != wave["waveId"] or one["state"] != "submitting":
+        return False
+    return job["status"] == "running" or job["epoch"] != one["epoch"]
 
 
 class Hunter(threading.Thread):
@@ -81,6 +89,8 @@ class Hunter(threading.Thread):
         self.lease_only = lease_only
         self.dice = random.Random(seed)  # noqa: S311 - times of death are no secret.
         self.failure: BaseException | None = None
+        self.last = ""
+        """The last call that had arrived when the last worker died."""
 
     def run(self) -> None:
         """Kill until enough are dead."""
@@ -105,7 +115,8 @@ class Hunter(threading.Thread):
             life = self.dice.uniform(0.1, 1.0)
         time.sleep(life)  # noqa: TID251
         nest.kill()
-        seen = see(self.ground, self.tenant, run_id, by_daemon=False)
+        seen = see(self.ground, self.tenant, run_id, by_daemon=False, after=self.last)
+        self.last = max(seen.arrived, default=self.last)
         with self.ground.lock:
             self.ground.kills.append(seen)
 
@@ -114,8 +125,8 @@ class Hunter(threading.Thread):
 
         A slow machine spends a drawn life on starting; what is drawn then is a moment of work.
         """
-        known = calls(self.ground.twin)
-        last = str(known[-1]["id"]) if known else ""
+        known = calls(self.ground.twin, after=self.last)
+        last = str(known[-1]["id"]) if known else self.last
         until = time.monotonic() + BUSY_WITHIN_SECONDS
         while time.monotonic() < until:
             fresh = calls(self.ground.twin, after=last)
@@ -197,11 +208,22 @@ def kill_runs(ground: Ground, tenants: Mapping[str, Tenant], state: Path) -> int
     victims = [one for one in psutil.process_iter() if _is_run(one, state)]
     for victim in victims:
         os.kill(victim.pid, signal.SIGKILL)
+    count = see_the_dead(ground, tenants, by_daemon=True) if victims else 0
     psutil.wait_procs(victims, timeout=10)
+    return count
+
+
+def see_the_dead(ground: Ground, tenants: Mapping[str, Tenant], *, by_daemon: bool) -> int:
+    """Look at what was killed just now, when nothing is left alive that works on a wave.
+
+    Whichever wave runs by its row and was not seen before has just died. There is no time to lose:
+    what a victim held is somebody else's as soon as its lease is over.
+    """
+    known = {kill.run_id for kill in ground.kills}
     waves = [one for one in ground.books.all("waves") if one["state"] == "running"]
-    fresh = [one for one in waves if _beats(one)][: len(victims)]
+    fresh = [one for one in waves if one["runId"] not in known]
     for wave in fresh:
-        seen = see(ground, tenants[wave["customer"]], wave["runId"], by_daemon=True)
+        seen = see(ground, tenants[wave["customer"]], wave["runId"], by_daemon=by_daemon)
         with ground.lock:
             ground.kills.append(seen)
     return len(fresh)
@@ -229,9 +251,10 @@ def _is_run(process: psutil.Process, state: Path) -> bool:
 
 def at_work(ground: Ground) -> int:
     """Return how many waves have sent something and beat."""
+    known = {kill.run_id for kill in ground.kills}
     count = 0
     for wave in ground.books.all("waves"):
-        if wave["state"] == "running" and _beats(wave):
+        if wave["state"] == "running" and _beats(wave) and wave["runId"] not in known:
             work = [one for job in wave["jobs"][:2] for one in ground.books.work(job)]
             count += any(kind(one) == "attempt" for one in work)
     return count

@@ -118,7 +118,7 @@ FAULTS: tuple[dict[str, object], ...] = (
         "then": {"kind": "answer", "status": 504, "accept": True, "body": "<html>timeout</html>"},
     },
     # What widens the windows, from the vendor's side alone.
-    {"when": {"probability": 0.35}, "then": {"kind": "delay", "before_seconds": 0.9}},
+    {"when": {"probability": 0.35}, "then": {"kind": "delay", "before_seconds": 1.4}},
     {"when": {"probability": 0.35}, "then": {"kind": "delay", "after_seconds": 0.9}},
     # A token is fetched after the attempt's row is written and before the submit leaves.
     {"when": {"endpoint": "token"}, "then": {"kind": "delay", "before_seconds": 0.5}},

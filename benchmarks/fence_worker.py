@@ -54,11 +54,15 @@ def nest(customer: str, *, lease_only: bool) -> None:
     Nothing is made before the fork: no client, no thread, no socket.
     """
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # The kernel buries the dead.
+    collected_at = -COLLECT_EVERY_SECONDS
     for _ in sys.stdin:
+        # Not each of the short lives begins with a sweep: the sensor ticks by the clock too.
+        collects = time.monotonic() - collected_at >= COLLECT_EVERY_SECONDS
+        collected_at = time.monotonic() if collects else collected_at
         pid = os.fork()
         if pid == 0:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            Worker(customer, lease_only=lease_only).run()
+            Worker(customer, lease_only=lease_only, collects=collects).run()
         print(f"worker {pid}", flush=True)
 
 
@@ -84,7 +88,7 @@ def prompt(customer: str, n: int) -> str:
 class Worker:
     """One customer's dispatcher and wave process in one."""
 
-    def __init__(self, customer: str, *, lease_only: bool) -> None:
+    def __init__(self, customer: str, *, lease_only: bool, collects: bool) -> None:
         made = composition.factory()
         self.shop = Shop(
             ledger=made.ledger,
@@ -105,7 +109,7 @@ class Worker:
         self.lease_only = lease_only
         started = psutil.Process().create_time()
         self.run_id = f"bare:{os.getpid()}:{started}"
-        self.collected_at = 0.0
+        self.collected_at = time.monotonic() - (COLLECT_EVERY_SECONDS if collects else 0.0)
 
     def run(self) -> None:
         """Work for ever."""
@@ -123,7 +127,7 @@ class Worker:
         """Do what the sensors do between waves."""
         shop, now = self.shop, self.shop.clock.now()
         sweep(shop.ledger, now=now, look=self.look)
-        if time.monotonic() - self.collected_at > COLLECT_EVERY_SECONDS:
+        if time.monotonic() - self.collected_at >= COLLECT_EVERY_SECONDS:
             give_back_stranded(shop.ledger, now=now, most=SLICE)
             sweep_calls(shop, after=None, most=SLICE)
             self.collected_at = time.monotonic()

@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
@@ -33,10 +34,10 @@ from fireflyassets.adapters.memory.tokens import MemoryTokens
 from fireflyassets.adapters.secrets import EnvironmentSecrets
 from fireflyassets.core.failure import Family
 from fireflyassets.core.job import JobRow
-from fireflyassets.core.money import Cause
+from fireflyassets.core.money import Cause, picture_charges
 from fireflyassets.core.recipe import Model
 from fireflyassets.core.status import Status
-from fireflyassets.fence.call import Arrived, Lease, PaidCall
+from fireflyassets.fence.call import Arrived, Lease, PaidCall, Rates
 from fireflyassets.fence.collecting import Collector
 from fireflyassets.ports.catalogue import Credential
 from fireflyassets.ports.entries import Attempt, AttemptState, Claim, History
@@ -143,11 +144,9 @@ class Bench:
             row=_row(n),
             step="art",
             service=self.clients.images,
-            price=Decimal(1),
-            rate_card="bench",
+            rates=Rates(partial(picture_charges, Decimal(1), 1), "bench"),
             claim=Claim(f"job-{n}", "acme", "w", 1),
             history=History({}, (), ()),
-            spent=[],
             learns=f"art:{part.median}:{part.sigma}",
             submit=never,
             output_key=None,
@@ -195,6 +194,7 @@ def _row(n: int) -> JobRow:
         idempotency_key="",
         credential="main",
         campaign_version="1",
+        rate_card="1",
         epoch=1,
     )
 

@@ -302,7 +302,7 @@ class FakeCutter(PictureCutter):
         return answer
 
     async def ready(self) -> NotAccepted | None:
-        return self.vendor.missing.popleft() if self.vendor.missing else None
+        return await self.documents.ready()
 
     async def poll(self, status_url: str) -> Poll:
         return self.vendor.ask(status_url)
@@ -396,6 +396,11 @@ class Floor:
         self.shop = replace(self.shop, objects=objects)
         self.intake = replace(self.intake, objects=objects)
 
+    def use_images(self, images: FakeImages) -> None:
+        """Put another Firefly behind waves and sweep."""
+        self.images = images
+        self.shop = replace(self.shop, adobe=FakeWorkshop(images, self.documents))
+
     def begin(self, job_ids: Sequence[str], *, customer: str = CUSTOMER) -> Begun:
         """Form and start all waves of the jobs at once."""
         self._runs += 1
@@ -475,14 +480,3 @@ def floor(
 def turns(ended: Mapping[str, Ended]) -> list[str]:
     """Return the turns in order of their end."""
     return [one.turn.value for one in ended.values()]
-
-
-def books_agree(here: Floor) -> None:
-    """Every call that the vendors billed stands in exactly one operation row, and no other."""
-    billed = [*here.images.vendor.billed, *here.documents.vendor.billed]
-    booked = [
-        row.vendor_id
-        for job in here.ledger.campaign_jobs("acme", "spring-launch")
-        for row in here.ledger.history(job.job_id).operations
-    ]
-    assert sorted(booked) == sorted(billed)

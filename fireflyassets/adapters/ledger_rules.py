@@ -9,11 +9,13 @@ from dataclasses import replace
 from typing import Final
 
 from fireflyassets.core.job import JobRow
+from fireflyassets.core.money import Cause
 from fireflyassets.core.status import Status
 from fireflyassets.ports.entries import (
     Attempt,
     AttemptState,
     Decision,
+    Operation,
     Verdict,
     Wave,
     WaveState,
@@ -32,6 +34,11 @@ BEFORE_RUN: Final = STARTABLE | {WaveState.FORMING}
 def is_claimable(row: JobRow) -> bool:
     """Say whether a wave may claim the job; a parked one may be claimed before it is due."""
     return row.status is Status.QUEUED and row.hold is None
+
+
+def is_runs(wave: Wave, run_id: str) -> bool:
+    """Say whether the wave is at work in that run."""
+    return wave.state is WaveState.RUNNING and wave.run_id == run_id
 
 
 def check_new(rows: Iterable[JobRow]) -> None:
@@ -63,6 +70,20 @@ def check_unowned(row: JobRow) -> None:
     """
     if row.status is Status.RUNNING:
         raise ValueError(f"Job {row.job_id} is running: what it made is its wave's to bind.")
+
+
+RESTATED: Final = Cause.ACCEPTED_BUT_FAILED
+"""The cause that says no more than that a call was accepted: a better one may follow."""
+
+
+def may_be_restated(known: Operation | None) -> bool:
+    """Say whether an operation row may be written where *known* stands."""
+    return known is None or known.cause is RESTATED
+
+
+def orphaned(operation: Operation) -> Operation:
+    """Return the row of a send whose step has another send's result."""
+    return replace(operation, cause=Cause.ORPHANED)
 
 
 def decided(attempt: Attempt, decision: Decision) -> Attempt:

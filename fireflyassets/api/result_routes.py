@@ -79,7 +79,7 @@ def hand_out(at: AtDesk, who: Reader, job_id: str, aspect: str) -> Response:
     responses={**RETOLD, **refusals(HTTPStatus.NOT_FOUND)},
 )
 def sum_up(at: AtDesk, who: Reader, campaign: str, if_none_match: IfNoneMatch = None) -> Response:
-    """Tell a campaign's counts by status, and its operations, estimated and actual."""
+    """Tell a campaign's counts by status, and its operations: estimated, actual, possible."""
     require_campaign(at, who.tenant, campaign)
     return tell(campaign_sums(at, who.tenant, campaign), if_none_match)
 

@@ -1,7 +1,8 @@
 """Shapes: rows and answers as the JSON that customers' systems read.
 
 Belongs here: names and forms of fields. Does not: deciding. Operations are decimal strings, as
-nothing else keeps them exact on the way; times are ISO 8601 in UTC.
+nothing else keeps them exact on the way; times are ISO 8601 in UTC. ``costActual`` is what was
+certainly billed, ``costPossible`` what may have been billed besides.
 """
 
 from collections import Counter
@@ -50,6 +51,7 @@ class Job(notify.JobPayload, TypedDict):
     ]
     costEstimate: Operations
     costActual: Operations | None
+    costPossible: Operations | None
 
 
 class Campaign(TypedDict):
@@ -66,6 +68,7 @@ class Campaign(TypedDict):
     ]
     costEstimate: Operations
     costActual: Operations
+    costPossible: Operations
 
 
 class CampaignJobs(TypedDict):
@@ -114,6 +117,7 @@ def job(row: JobRow, *, api_url: str) -> Job:
         "humanReviewed": row.human_reviewed.value,
         "costEstimate": str(row.cost_estimate),
         "costActual": None if row.cost_actual is None else str(row.cost_actual),
+        "costPossible": None if row.cost_possible is None else str(row.cost_possible),
     }
 
 
@@ -131,6 +135,7 @@ def campaign(
         "hold": hold.reason if hold else None,
         "costEstimate": str(sum((row.cost_estimate for row in rows), Decimal(0))),
         "costActual": str(sum((row.cost_actual or Decimal(0) for row in rows), Decimal(0))),
+        "costPossible": str(sum((row.cost_possible or Decimal(0) for row in rows), Decimal(0))),
     }
 
 

@@ -14,18 +14,19 @@ from decimal import Decimal
 from functools import cache
 from typing import Final
 
-from fireflyassets.core import money
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.errors import UnknownCampaign
 from fireflyassets.core.job import JobRow
 from fireflyassets.fence.accounts import Account, Part, accounts
-from fireflyassets.fence.resolving import Priced, Resolver
+from fireflyassets.fence.call import Rates
+from fireflyassets.fence.resolving import Resolver
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.entries import Attempt, Decision, History, Verdict
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
-from fireflyassets.stages.pinning import pinned
+from fireflyassets.stages.bench import rates_of
+from fireflyassets.stages.pinning import card_of, pinned
 from fireflyassets.wave.endings import KEEP
 
 _LISTED: Final = ("job", "step", "send", "since", "operations", "held", "settles", "why")
@@ -110,7 +111,7 @@ class FenceDesk:
                 "step": one.attempt.step,
                 "send": str(one.attempt.n),
                 "since": f"{one.attempt.submitted_at:%Y-%m-%d %H:%M:%S}",
-                "operations": str(self._price(one.row, one.attempt).operations),
+                "operations": str(self._rates(one.row, one.attempt).price),
                 "held": "yes" if one.row.hold else one.row.status.value,
                 "settles": f"{one.settles_at:%H:%M:%S}" if one.settles_at else "by a person",
                 "why": one.attempt.fault or one.attempt.state.value,
@@ -124,7 +125,7 @@ class FenceDesk:
         """Print the bill by campaign, credential and day, and every gap as a row of its own."""
 
         def price(row: JobRow, attempt: Attempt) -> Decimal:
-            return self._price(row, attempt).operations
+            return self._rates(row, attempt).price
 
         found = accounts(self._work(campaign), price)
         shown = [one for one in found if day in {None, one.day}]
@@ -153,7 +154,7 @@ class FenceDesk:
         return 0
 
     def _resolver(self) -> Resolver:
-        return Resolver(self.ledger, self._price, self._keep)
+        return Resolver(self.ledger, self._rates, self._keep)
 
     def _work(self, slug: str | None) -> Iterator[tuple[JobRow, History]]:
         campaigns = self.catalogue.campaigns()
@@ -164,12 +165,12 @@ class FenceDesk:
             for row in self.ledger.campaign_jobs(config.customer, config.campaign):
                 yield row, self.ledger.history(row.job_id)
 
-    def _price(self, row: JobRow, attempt: Attempt) -> Priced:
-        card = money.card_for(self.catalogue.rate_cards(), attempt.submitted_at.date())
+    def _rates(self, row: JobRow, attempt: Attempt) -> Rates:
+        card = card_of(self.objects, self.catalogue, row)
         name = attempt.step.partition(".")[0]
         steps = self._pinned(row).config.recipe.steps
         step = next(one for one in steps if one.name == name)
-        return Priced(card.price(step), card.id)
+        return rates_of(card, step)
 
     def _keep(self, row: JobRow) -> timedelta:
         return KEEP[self._pinned(row).config.retention]

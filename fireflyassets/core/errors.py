@@ -15,7 +15,6 @@ goes on from; those are return types.
     │   ├── TextUnfit            a text can't be set into its layer; found before a call is paid
     │   ├── StepRefused          Adobe refused the call for good (class inside)
     │   ├── NothingMade          every rendition was skipped
-    │   ├── CostExceeded         the job cost more than its estimate allows
     │   ├── TagsNotKept          the store does not show the tags that were written
     │   ├── UnreadableManifest   the stored input is gone or another one
     │   └── RenditionDefect      the file that came back is not what was asked
@@ -143,18 +142,6 @@ class NothingMade(JobFailed):
 
     def __init__(self) -> None:
         super().__init__("Every rendition was skipped.", failure=FailureClass.INVALID_REQUEST)
-
-
-class CostExceeded(JobFailed):
-    """The job cost more operations than its estimate and the tolerance allow."""
-
-    remedy = "See which calls were paid more than once; raise the campaign's tolerance or accept."
-
-    def __init__(self, *, actual: str, limit: str) -> None:
-        super().__init__(
-            f"The job cost {actual} operations; {limit} were allowed.",
-            failure=FailureClass.INVALID_REQUEST,
-        )
 
 
 class TagsNotKept(JobFailed):

@@ -94,6 +94,11 @@ def campaign_key(customer: str, campaign: str, version: str) -> str:
     return f"campaigns/{customer}/{campaign}/{version}.json"
 
 
+def rate_card_key(version: str) -> str:
+    """Return the key of a rate card as pinned by the jobs that it prices."""
+    return f"rate-cards/{version}.json"
+
+
 def template_key(digest: str) -> str:
     """Return the content-addressed key of a template document."""
     return f"templates/{digest}.psd"

@@ -79,6 +79,9 @@ class JobRow:
     idempotency_key: str
     credential: str
     campaign_version: str
+    rate_card: str
+    """Version of the card that the estimate was made by, and that each call is priced by. Empty in
+    rows of before it was pinned."""
     epoch: int = 0
     generation: int = 1
     wave: str | None = None
@@ -91,6 +94,8 @@ class JobRow:
     replays: int = 0
     human_reviewed: HumanReview = HumanReview.NOT_REQUIRED
     ended_at: datetime | None = None
+    cost_possible: Decimal | None = None
+    """What may have been billed beside ``cost_actual``, which is what certainly was."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,13 @@ Belongs here: prices, estimates and their sums, Decimal throughout. Does not: cu
 operation is Adobe's billing unit, and what one costs stands in a contract we do not invent.
 """
 
+import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from enum import StrEnum
-from typing import Literal, Self
+from typing import Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -31,12 +33,48 @@ class Cause(StrEnum):
     """Cancelled, and made all the same."""
     POSSIBLE_DUPLICATE = "possible-duplicate"
     POSSIBLE_COST = "possible-cost"
-    """A 5xx with the vendor's own code: not taken by its word."""
+    """Not taken by the vendor's word or by what it wrote, or given up as unknown."""
     ACCEPTED_BUT_FAILED = "accepted-but-failed"
+    """Taken, and nothing is bound to it: it failed, it is unusable, or it has not arrived yet."""
     ORPHANED = "orphaned"
     """Paid and collected, and nobody's any more: the step had its result, or the job was closed."""
     SAVED_BY_CACHE = "saved-by-cache"
     """Not spent: an equal picture was there. Its operations are what it would have cost."""
+
+
+FOR_A_RESULT: Final = frozenset({Cause.FIRST_TRY, Cause.RETRY, Cause.REGENERATE})
+"""Why a send is made whose result is bound to its step."""
+_CERTAIN: Final = FOR_A_RESULT | {
+    Cause.DUPLICATE,
+    Cause.EXTRA_VARIANT,
+    Cause.EXTRA_ASPECT,
+    Cause.ORPHANED,
+}
+_POSSIBLE: Final = frozenset(
+    {
+        Cause.POSSIBLE_DUPLICATE,
+        Cause.POSSIBLE_COST,
+        Cause.ACCEPTED_BUT_FAILED,
+        Cause.CANCELLED_LATE,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What was billed for certain, and what may have been billed besides, in operations."""
+
+    certain: Decimal = Decimal(0)
+    possible: Decimal = Decimal(0)
+
+
+def cost_of(spent: Iterable[tuple[Cause, Decimal]]) -> Cost:
+    """Return what operations of given causes come to."""
+    rows = tuple(spent)
+    return Cost(
+        certain=sum((price for cause, price in rows if cause in _CERTAIN), Decimal(0)),
+        possible=sum((price for cause, price in rows if cause in _POSSIBLE), Decimal(0)),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +120,11 @@ class RateCard(BaseModel):
                 raise ValueError(f"{self.id}: {price} is not a price; use a decimal of 0 or more")
         return self
 
+    @property
+    def version(self) -> str:
+        """Return what changes with any price: a card may be mended under its old id."""
+        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:12]
+
     def price(self, step: Step) -> Decimal:
         """Return the operations of one call of *step* with one output.
 
@@ -95,6 +138,12 @@ class RateCard(BaseModel):
         if step.model not in self.generate:
             raise KeyError(f"Rate card {self.id} has no price for model {step.model}.")
         return self.generate[step.model]
+
+    def charges(self, step: Step, cause: Cause) -> tuple[Charge, ...]:
+        """Return what one call of *step* costs, output by output; *cause* is the first one's."""
+        if isinstance(step, ComposeStep):
+            return self.composite_charges(1, cause)
+        return picture_charges(self.price(step), 1, cause)
 
     def edit_price(self, kind: Kind) -> Decimal:
         """Return the operations of one output of an edit.

@@ -97,6 +97,8 @@ def _handed(report: Handed, *, api_url: str) -> dg.AssetMaterialization:
         **_about(report.subject),
         "renditions": dg.MetadataValue.int(len(report.deliveries)),
         "operations_estimate": dg.MetadataValue.float(float(row.cost_estimate)),
+        "operations_actual": dg.MetadataValue.float(float(report.cost.certain)),
+        "operations_possible": dg.MetadataValue.float(float(report.cost.possible)),
         "files": dg.MetadataValue.md("\n".join([_DELIVERY_HEADER, *files])),
         "api_address_wants_token": dg.MetadataValue.text(f"{api_url}/v1/jobs/{row.job_id}"),
         **_versions(row),

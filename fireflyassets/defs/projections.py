@@ -20,6 +20,7 @@ from typing import Final
 import dagster as dg
 
 from fireflyassets.core import errors
+from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import Status
 from fireflyassets.defs import checks, events, resources, verdict
@@ -104,6 +105,9 @@ class Projector:
     """True where a run was left for a later tick, since its wave may still move."""
     lag: timedelta = timedelta(0)
     """The longest time between a job's last change in the ledger and its telling."""
+    _pinned: dict[tuple[str, str, str], Campaign] = field(
+        default_factory=dict[tuple[str, str, str], Campaign]
+    )
 
     def tick(self, place: Place) -> Place:
         """Look at the next slice of jobs of runs that ended badly; return the place behind it."""
@@ -179,7 +183,7 @@ class Projector:
         if rows and run.owes_summaries(self.instance):
             book = self._book(run)
             done = [row for row in rows if row.status is Status.SUCCEEDED]
-            for checked in (one for row in done for one in settled(row)):
+            for checked in (one for row in done for one in self._checks(row)):
                 book.note(checked)
             keys = {row.job_id: row.idempotency_key for row in done}
             for evaluation in book.summaries(keys, asked=len(rows)):
@@ -187,14 +191,17 @@ class Projector:
         if rows and not run.has_spoken(self.instance):
             self.instance.report_engine_event(verdict.afterwards(rows), dagster_run)
 
+    def _checks(self, row: JobRow) -> Iterable[Checked]:
+        """Return the checks of a job that is done."""
+        campaign = self._campaign(row)
+        return settled(row, campaign) if campaign else ()
+
     def _reports(self, row: JobRow) -> Iterable[Report]:
         """Return what a job has made; nothing where a wave is at it, which tells it itself."""
-        if row.status is Status.RUNNING:
+        if row.status is Status.RUNNING or not (campaign := self._campaign(row)):
             return ()
-        objects = self.shop.objects
         try:
-            campaign = pinned(objects, row.customer_id, row.campaign_id, row.campaign_version)
-            return retold(self.shop.ledger, objects, campaign, row)
+            return retold(self.shop.ledger, self.shop.objects, campaign, row)
         except errors.FactoryError as error:
             _log.warning("job %s: can't be told of: %s", row.job_id, error)
             return ()
@@ -220,3 +227,14 @@ class Projector:
     def _late(self, report: Made | Handed) -> dg.AssetMaterialization:
         url = self.shop.settings.api_url
         return events.of(report, self.instance, api_url=url, late=True)
+
+    def _campaign(self, row: JobRow) -> Campaign | None:
+        """Return the campaign as it was when the job was priced; None, and a word in the log."""
+        version = (row.customer_id, row.campaign_id, row.campaign_version)
+        if version not in self._pinned:
+            try:
+                self._pinned[version] = pinned(self.shop.objects, *version)
+            except errors.FactoryError as error:
+                _log.warning("job %s: can't be told of: %s", row.job_id, error)
+                return None
+        return self._pinned[version]

@@ -39,11 +39,16 @@ _OF_CAUSE = {
     Cause.FIRST_TRY: Part.BOUND,
     Cause.RETRY: Part.BOUND,
     Cause.REGENERATE: Part.BOUND,
+    Cause.DUPLICATE: Part.BOUND,
+    Cause.EXTRA_VARIANT: Part.BOUND,
+    Cause.EXTRA_ASPECT: Part.BOUND,
     Cause.ORPHANED: Part.ORPHANED,
     Cause.POSSIBLE_DUPLICATE: Part.POSSIBLE_DUPLICATE,
     Cause.POSSIBLE_COST: Part.POSSIBLE_COST,
     Cause.ACCEPTED_BUT_FAILED: Part.ACCEPTED_BUT_FAILED,
+    Cause.CANCELLED_LATE: Part.ACCEPTED_BUT_FAILED,
 }
+"""What was saved by the cache is no part of any bill."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +112,9 @@ def entries(row: JobRow, history: History, price: Price) -> Iterator[Entry]:
     booked: set[tuple[str, int, int]] = set()
     for operation in history.operations:
         key = (operation.step, operation.generation, operation.n)
-        send = sends.get(key)
-        if _is_superseded(operation, send):
-            continue  # The send was named before its id came; the id's own row counts.
         booked.add(key)
-        yield _booked(operation, send)
+        if operation.cause in _OF_CAUSE:
+            yield _booked(operation, sends.get(key))
     for key, send in sends.items():
         if key not in booked and (part := _unbooked(send)):
             yield Entry(
@@ -126,16 +129,10 @@ def entries(row: JobRow, history: History, price: Price) -> Iterator[Entry]:
             )
 
 
-def _is_superseded(operation: Operation, send: Attempt | None) -> bool:
-    if send is None or send.vendor_id is None:
-        return False
-    return operation.vendor_id != send.vendor_id and operation.vendor_id.startswith("send:")
-
-
 def _booked(operation: Operation, send: Attempt | None) -> Entry:
     named = operation.vendor_id.startswith("send:")
     return Entry(
-        part=_OF_CAUSE[operation.cause],
+        part=_part(operation, send),
         job_id=operation.job_id,
         step=operation.step,
         n=operation.n,
@@ -144,6 +141,18 @@ def _booked(operation: Operation, send: Attempt | None) -> Entry:
         day=(send.submitted_at if send else operation.booked_at).date(),
         why=_why(send) if send else operation.cause.value,
     )
+
+
+def _part(operation: Operation, send: Attempt | None) -> Part:
+    """Return what a booked send is to the bill: one that is open yet may still become another."""
+    if send is not None and operation.cause is Cause.ACCEPTED_BUT_FAILED:
+        if send.state is AttemptState.ACCEPTED:
+            return Part.IN_FLIGHT
+        if send.is_unknown:
+            return Part.UNKNOWN
+    if send is not None and send.decision and send.decision.verdict is Verdict.DROP:
+        return Part.UNKNOWN
+    return _OF_CAUSE[operation.cause]
 
 
 def _unbooked(send: Attempt) -> Part | None:

@@ -5,16 +5,16 @@ Belongs here: the paid call, the wave's lease, the arrival. Does not: the protoc
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, Final, Protocol
 
 from fireflyassets.core.job import JobRow
-from fireflyassets.core.money import Cause
+from fireflyassets.core.money import FOR_A_RESULT, Cause, Charge
 from fireflyassets.limiter.port import Parked, Ticket
 from fireflyassets.ports.clock import T
-from fireflyassets.ports.entries import Attempt, Claim, History, Operation
+from fireflyassets.ports.entries import Attempt, Claim, History, Operation, unnamed
 from fireflyassets.ports.paid import Output, PaidService, Submission
 
 LEASE_MARGIN: Final = timedelta(seconds=5)
@@ -62,43 +62,60 @@ class Lease:
 
 
 @dataclass(frozen=True, slots=True)
+class Rates:
+    """What one send of a step costs, and by which card."""
+
+    charges: Callable[[Cause], tuple[Charge, ...]]
+    """Why the send is made -> what each output that it orders costs, and why."""
+    card: str
+
+    @property
+    def price(self) -> Decimal:
+        """Return the operations of the whole send."""
+        return sum((one.operations for one in self.charges(Cause.FIRST_TRY)), Decimal(0))
+
+
+@dataclass(frozen=True, slots=True)
 class StepCall:
     """A paid step of a job: what it costs and who is asked about it."""
 
     row: JobRow
     step: str
     service: PaidService
-    price: Decimal
-    rate_card: str
+    rates: Rates
 
-    def operation(self, attempt: Attempt, cause: Cause, booked_at: datetime) -> Operation:
-        """Return the row of a send with one output; without a vendor id the send names it."""
-        return operation_of(self.row, attempt, self.price, self.rate_card, cause, booked_at)
+    def operations(self, attempt: Attempt, cause: Cause, booked_at: datetime) -> list[Operation]:
+        """Return one row for each output that a send orders."""
+        return operations_of(self.row, attempt, self.rates, cause, booked_at)
 
 
-def operation_of(
-    row: JobRow,
-    attempt: Attempt,
-    price: Decimal,
-    rate_card: str,
-    cause: Cause,
-    booked_at: datetime,
-) -> Operation:
-    """Return the row of a send with one output; without a vendor id the send names it."""
-    return Operation(
-        job_id=row.job_id,
-        vendor_id=attempt.vendor_id or f"send:{attempt.step}#{attempt.generation}#{attempt.n}",
-        output=0,
-        step=attempt.step,
-        generation=attempt.generation,
-        n=attempt.n,
-        customer=row.customer_id,
-        campaign=row.campaign_id,
-        operations=price,
-        rate_card=rate_card,
-        cause=cause,
-        booked_at=booked_at,
-    )
+def operations_of(
+    row: JobRow, attempt: Attempt, rates: Rates, cause: Cause, booked_at: datetime
+) -> list[Operation]:
+    """Return one row for each output that a send orders; without a vendor id the send names them.
+
+    A further output has a cause of its own only where it is bound as one.
+    """
+    charges = rates.charges(cause)
+    if cause not in FOR_A_RESULT:
+        charges = tuple(replace(charge, cause=cause) for charge in charges)
+    return [
+        Operation(
+            job_id=row.job_id,
+            vendor_id=attempt.vendor_id or unnamed(attempt),
+            output=charge.output,
+            step=attempt.step,
+            generation=attempt.generation,
+            n=attempt.n,
+            customer=row.customer_id,
+            campaign=row.campaign_id,
+            operations=charge.operations,
+            rate_card=rates.card,
+            cause=charge.cause,
+            booked_at=booked_at,
+        )
+        for charge in charges
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +124,6 @@ class PaidCall(StepCall):
 
     claim: Claim
     history: History
-    spent: list[Operation]
-    """The job's operations so far; whatever this call costs is added."""
     learns: str
     """Name under which latencies are learned: a step's, whatever the aspect."""
     submit: Callable[[str | None], Awaitable[Submission]]

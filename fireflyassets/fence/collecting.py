@@ -4,17 +4,17 @@ Belongs here: polls, deadlines, and the rows that record a bad end. Does not: se
 A stored id is polled whatever the tickets, waves or breakers say: it is paid for.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
 from fireflyassets.core import errors
 from fireflyassets.core.failure import ACTIONS, Action, FailureClass, Fault, classify
-from fireflyassets.core.money import Cause
 from fireflyassets.core.polling import Latency, wait_before_poll
 from fireflyassets.fence.call import Arrived, Lease, PaidCall
 from fireflyassets.ports.clock import Clock, Offload
-from fireflyassets.ports.entries import Attempt, AttemptState
+from fireflyassets.ports.entries import Attempt, AttemptState, Operation
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.paid import Done, EndedBadly, Gone, Poll, PollFailed, Working
 
@@ -75,18 +75,25 @@ class Collector:
                 raise errors.StepRefused(call.step, fault, failure=FailureClass.TRANSIENT)
 
     async def close(
-        self, attempt: Attempt, state: AttemptState, fault: Fault, *, counts: bool = True
+        self,
+        attempt: Attempt,
+        state: AttemptState,
+        fault: Fault,
+        *,
+        counts: bool = True,
+        operations: Sequence[Operation] = (),
     ) -> Attempt:
-        """Record how a send ended that made nothing."""
+        """Record how a send ended that made nothing, with what it may have cost."""
         said = fault.sentence()
-        await self.offload(self.ledger.close_attempt, attempt, state, fault=said, counts=counts)
+        await self.offload(
+            self.ledger.close_attempt,
+            attempt,
+            state,
+            fault=said,
+            counts=counts,
+            operations=operations,
+        )
         return replace(attempt, state=state, fault=said, counts=counts)
-
-    async def book(self, call: PaidCall, attempt: Attempt, cause: Cause) -> None:
-        """Write the operation row of a send that made nothing."""
-        booked = call.operation(attempt, cause, self.clock.now())
-        await self.offload(self.ledger.book, [booked])
-        call.spent.append(booked)
 
     async def _wait(self, call: PaidCall, asking: _Asking) -> None:
         if asking.resumed and asking.polls == 0:
@@ -116,8 +123,8 @@ class Collector:
 
     async def _ended_badly(self, call: PaidCall, attempt: Attempt, fault: Fault) -> Attempt:
         failure = classify(fault)
+        # Booked with its id, as accepted and failed: nothing is left to say about its cost.
         closed = await self.close(attempt, AttemptState.FAILED, fault)
-        await self.book(call, attempt, Cause.ACCEPTED_BUT_FAILED)
         stale_again = failure is FailureClass.STALE_REFERENCE and call.is_stale_again(attempt.n)
         if stale_again or ACTIONS[failure] is not Action.RETRY:
             raise errors.StepRefused(call.step, fault, failure=failure)

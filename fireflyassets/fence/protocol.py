@@ -27,7 +27,7 @@ from fireflyassets.fence.step_run import StepRun
 from fireflyassets.limiter.errors import LimiterError
 from fireflyassets.limiter.port import Parked
 from fireflyassets.ports.clock import Clock, Offload
-from fireflyassets.ports.entries import Attempt, AttemptState, Decision, Verdict
+from fireflyassets.ports.entries import Attempt, AttemptState, Decision, Operation, Verdict
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.ports.paid import Accepted, NotAccepted, OutcomeLost, Output
@@ -197,27 +197,32 @@ class Fence:
         answer = await call.submit(attempt.output_key)
         match answer:
             case Accepted():
-                return await self._accepted(attempt, answer)
+                return await self._accepted(call, attempt, answer)
             case OutcomeLost(fault):
                 return await self.collector.close(attempt, AttemptState.LOST, fault)
             case NotAccepted():
                 return await self._refused(call, attempt, answer, turn)
 
-    async def _accepted(self, attempt: Attempt, answer: Accepted) -> Attempt:
-        await self.offload(
-            self.ledger.accept_attempt,
-            attempt,
-            vendor_id=answer.vendor_id,
-            status_url=answer.status_url,
-            cancel_url=answer.cancel_url,
-        )
-        return replace(
+    async def _accepted(self, call: PaidCall, attempt: Attempt, answer: Accepted) -> Attempt:
+        accepted = replace(
             attempt,
             state=AttemptState.ACCEPTED,
             vendor_id=answer.vendor_id,
             status_url=answer.status_url,
             cancel_url=answer.cancel_url,
         )
+        await self.offload(
+            self.ledger.accept_attempt,
+            attempt,
+            vendor_id=answer.vendor_id,
+            status_url=answer.status_url,
+            cancel_url=answer.cancel_url,
+            operations=self._booked(call, accepted, Cause.ACCEPTED_BUT_FAILED),
+        )
+        return accepted
+
+    def _booked(self, call: PaidCall, attempt: Attempt, cause: Cause) -> list[Operation]:
+        return call.operations(attempt, cause, self.clock.now())
 
     async def _refused(
         self, call: PaidCall, attempt: Attempt, answer: NotAccepted, turn: StepRun
@@ -228,14 +233,14 @@ class Fence:
         throttled = failure is FailureClass.THROTTLED and not tokenless
         # The client dropped the refused token: one more send tells whether that was all.
         stale_token = failure is FailureClass.AUTH and not turn.refreshed
+        maybe = self._booked(call, attempt, Cause.POSSIBLE_COST) if answer.possible_cost else ()
         closed = await self.collector.close(
             attempt,
             AttemptState.REFUSED,
             answer.fault,
             counts=not (throttled or stale_token or tokenless),
+            operations=maybe,
         )
-        if answer.possible_cost:
-            await self.collector.book(call, attempt, Cause.POSSIBLE_COST)
         if throttled:
             turn.throttles += 1
             await self._pause(call, answer.retry_after)
@@ -270,12 +275,11 @@ class Fence:
         """Pass over an unknown send by the campaign's rule; what it may have cost is booked."""
         now = self.clock.now()
         decision = Decision(Verdict.RESUBMIT, by=CAMPAIGN_RULE, at=now)
-        booked = call.operation(attempt, Cause.POSSIBLE_DUPLICATE, now)
-        if not await self.offload(self.ledger.decide, call.row, attempt, decision, None, [booked]):
+        booked = call.operations(attempt, Cause.POSSIBLE_DUPLICATE, now)
+        if not await self.offload(self.ledger.decide, call.row, attempt, decision, None, booked):
             raise errors.AwaitingOutcome(
                 f"Step {call.step}: send {attempt.n} was answered or decided just now.", until=now
             )
-        call.spent.append(booked)
         return replace(attempt, decision=decision)
 
     async def _settle(self, call: PaidCall, attempt: Attempt, at: datetime) -> Arrived | Attempt:
@@ -285,10 +289,12 @@ class Fence:
                 until=at,
             )
         if await self.transfer(self.objects.exists, attempt.output_key or ""):
+            booked = self._booked(call, attempt, Cause.ACCEPTED_BUT_FAILED)
+            await self.offload(self.ledger.book, booked)
             return Arrived(attempt, (Output(),), at - attempt.submitted_at, 0)
         if attempt.vendor_id is not None or self.clock.now() > attempt.submitted_at + TELLS_UNTIL:
             # It was taken for certain, or its file may have expired: absence is no proof.
             raise errors.OutcomeUnknown(call.step, f"send {attempt.n} left no file that would tell")
-        await self.collector.book(call, attempt, Cause.POSSIBLE_COST)
+        booked = self._booked(call, attempt, Cause.POSSIBLE_COST)
         fault = Fault(call.service.family, None, "nothing_written")
-        return await self.collector.close(attempt, AttemptState.FAILED, fault)
+        return await self.collector.close(attempt, AttemptState.FAILED, fault, operations=booked)

@@ -5,16 +5,15 @@ Does not: asking the vendor; printing.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from decimal import Decimal
 from typing import Final
 
 from fireflyassets.core.errors import UndecidableNow
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.money import Cause
 from fireflyassets.core.status import ENDED, Status
-from fireflyassets.fence.call import operation_of
+from fireflyassets.fence.call import Rates, operations_of
 from fireflyassets.fence.standing import SETTLED_AFTER
 from fireflyassets.ports.entries import (
     Attempt,
@@ -49,19 +48,11 @@ class Unknown:
 
 
 @dataclass(frozen=True, slots=True)
-class Priced:
-    """What one send of a step costs, and by which card."""
-
-    operations: Decimal
-    card: str
-
-
-@dataclass(frozen=True, slots=True)
 class Resolver:
     """Decides on unknown sends; every write is conditional on what was looked at."""
 
     ledger: JobLedger
-    price: Callable[[JobRow, Attempt], Priced]
+    price: Callable[[JobRow, Attempt], Rates]
     keep: Callable[[JobRow], timedelta]
     """How long a closed row of the job's campaign stays."""
 
@@ -107,12 +98,11 @@ class Resolver:
             Verdict.RESUBMIT: Cause.POSSIBLE_DUPLICATE,
             # With its id known it is collected, and booked for what it turns out to be.
             Verdict.BILLED: None if attempt.status_url else Cause.ACCEPTED_BUT_FAILED,
-            Verdict.DROP: None,
+            Verdict.DROP: Cause.POSSIBLE_COST,
         }[decision.verdict]
         if cause is None:
             return []
-        priced = self.price(row, attempt)
-        return [operation_of(row, attempt, priced.operations, priced.card, cause, decision.at)]
+        return operations_of(row, attempt, self.price(row, attempt), cause, decision.at)
 
     def _move(
         self,
@@ -126,15 +116,15 @@ class Resolver:
         dropped = decision.verdict is Verdict.DROP
         if row.status in _CLOSED or (row.status in ENDED and not dropped):
             return None
-        spent = sum((one.operations for one in (*history.operations, *booked)), Decimal(0))
+        cost = replace(history, operations=(*history.operations, *booked)).cost
         said = f"Step {attempt.step}, send {attempt.n}"
         if dropped:
             reason = f"{said}: given up by {decision.by}; its outcome stays unknown."
             ttl = decision.at + self.keep(row)
-            return Ending(Status.FAILED, reason, (), spent, decision.at, ttl)
+            return Ending(Status.FAILED, reason, (), cost, decision.at, ttl)
         if decision.verdict is Verdict.BILLED and not attempt.status_url:
             reason = f"{said}: billed, by {decision.by}'s word, and its result is out of reach."
-            return Ending(Status.REVIEW, reason, (), spent, decision.at, None)
+            return Ending(Status.REVIEW, reason, (), cost, decision.at, None)
         if row.hold is None or row.hold.by != FENCE or _others(history, attempt, row.generation):
             return None
         return Resumed(decision.at)

@@ -57,6 +57,7 @@ class Job(BaseModel):
     reason: str | None = None
     cost_estimate: Decimal = Field(alias="costEstimate")
     cost_actual: Decimal | None = Field(default=None, alias="costActual")
+    cost_possible: Decimal | None = Field(default=None, alias="costPossible")
 
 
 class _Problem(BaseModel):

@@ -70,8 +70,13 @@ class Outcome:
 
     @property
     def actual(self) -> Decimal:
-        """Return the operations that all jobs cost, whenever they ran."""
+        """Return the operations that all jobs certainly cost, whenever they ran."""
         return _cost(self.jobs.values())
+
+    @property
+    def possible(self) -> Decimal:
+        """Return the operations that may have been billed besides."""
+        return sum((job.cost_possible or Decimal(0) for job in self.jobs.values()), Decimal(0))
 
     @property
     def paid_again(self) -> Decimal:
@@ -132,6 +137,7 @@ def _promises(outcome: Outcome) -> Iterator[tuple[str, bool]]:
         f"We account for {values['operations_difference']} operations more than Adobe billed.",
         values["operations_difference"] == 0,
     )
+    yield f"{outcome.possible} operations may have been billed besides.", not outcome.possible
     yield (
         f"Sending the same brief again cost {values['second_run_operations']} operations.",
         values["second_run_operations"] == 0,

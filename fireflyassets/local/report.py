@@ -48,6 +48,7 @@ def write_summary(path: Path, outcome: Outcome, broken: Iterable[str]) -> None:
         **outcome.figures(),
         "cost_estimate": str(outcome.estimate),
         "cost_actual": str(outcome.actual),
+        "cost_possible": str(outcome.possible),
         "adobe_billed": str(figures.billed(outcome.calls)),
         "calls_by_kind": figures.accepted_by_kind(outcome.calls),
         "paced_per_minute": str(outcome.paced_per_minute),

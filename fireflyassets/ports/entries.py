@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from fireflyassets.core.failure import Family
 from fireflyassets.core.job import Hold, JobRow, StepResult
-from fireflyassets.core.money import Cause
+from fireflyassets.core.money import Cause, Cost, cost_of
 from fireflyassets.core.status import ENDED, KEPT, Status
 
 
@@ -171,9 +171,17 @@ class Attempt:
         return self.decision is None or self.decision.verdict is Verdict.BILLED
 
 
+def unnamed(attempt: Attempt) -> str:
+    """Return what stands for the vendor's id in the operation rows of a send that has none."""
+    return f"send:{attempt.step}#{attempt.generation}#{attempt.n}"
+
+
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What one output of one vendor job costs. Unique by (vendor_id, output)."""
+    """What one output of one vendor job costs. Unique by (vendor_id, output).
+
+    It is booked as accepted-but-failed with the vendor's id, and restated once it is known better.
+    """
 
     job_id: str
     vendor_id: str
@@ -198,6 +206,12 @@ class History:
     attempts: tuple[Attempt, ...]
     operations: tuple[Operation, ...]
 
+    @property
+    def cost(self) -> Cost:
+        """Return what all of it comes to; of rows with one key the last one counts."""
+        rows = {(one.vendor_id, one.output): one for one in self.operations}
+        return cost_of((one.cause, one.operations) for one in rows.values())
+
 
 @dataclass(frozen=True, slots=True)
 class Ending:
@@ -206,7 +220,7 @@ class Ending:
     status: Status
     reason: str | None
     outputs: tuple[str, ...]
-    cost_actual: Decimal
+    cost: Cost
     ended_at: datetime
     ttl: datetime | None
     run_id: str | None = None

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from fireflyassets.core.job import Hold, JobRow, StepResult
+from fireflyassets.core.money import Cost
 from fireflyassets.core.status import Status
 from fireflyassets.ports.entries import (
     Attempt,
@@ -176,30 +177,44 @@ class JobLedger(ABC):
 
     @abstractmethod
     def accept_attempt(
-        self, attempt: Attempt, *, vendor_id: str, status_url: str, cancel_url: str | None
+        self,
+        attempt: Attempt,
+        *,
+        vendor_id: str,
+        status_url: str,
+        cancel_url: str | None,
+        operations: Sequence[Operation],
     ) -> None:
         """Store the vendor's id and URLs, **without any lease or epoch condition**.
 
-        What was paid is never forgotten, even by a worker that lost its lease.
+        In the same transaction its operation rows take the place of those by the send's own name.
         """
 
     @abstractmethod
     def close_attempt(
-        self, attempt: Attempt, state: AttemptState, *, fault: str, counts: bool
+        self,
+        attempt: Attempt,
+        state: AttemptState,
+        *,
+        fault: str,
+        counts: bool,
+        operations: Sequence[Operation] = (),
     ) -> None:
-        """Note how a send ended that made nothing; unconditional, for the same reason."""
+        """Note unconditionally how a send ended that made nothing, and `book` its cost."""
 
     @abstractmethod
     def bind(self, claim: Claim, result: StepResult, operations: Sequence[Operation]) -> None:
-        """Write a step's result and its operation rows, once, under the claim's epoch.
+        """Write a step's result and state its operation rows, under the claim's epoch.
+
+        If the step has another send's result, that one stays, and the rows are orphaned.
 
         Raises:
-            OwnershipLost: The job is another wave's now; the caller books an orphan instead.
+            OwnershipLost: The job is another wave's now, which collects the same vendor job.
         """
 
     @abstractmethod
     def book(self, operations: Sequence[Operation]) -> None:
-        """Write operation rows that belong to no result (orphans, failures); known ones stay."""
+        """Write rows that belong to no result, over those that say accepted-but-failed."""
 
     # what the dead left behind
     @abstractmethod
@@ -244,6 +259,10 @@ class JobLedger(ABC):
         job's newest. False, and nothing is written, if the send or the job has moved since both
         were read: a late id, a claim, another decision.
         """
+
+    @abstractmethod
+    def recost(self, row: JobRow, cost: Cost) -> bool:
+        """Write what an ended job has cost by now; False if it has moved since *row* was read."""
 
     @abstractmethod
     def lift(self, row: JobRow, *, now: datetime) -> bool:

@@ -4,17 +4,17 @@ Belongs here: what generate, compose and deliver share. Does not: what each of t
 """
 
 import hashlib
-from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import timedelta
-from decimal import Decimal
+from datetime import datetime, timedelta
+from functools import partial
 from typing import Final
 
-from fireflyassets.core import errors
+from fireflyassets.core import errors, ids, manifest
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.job import JobRequest, JobRow, Picture, StepResult
-from fireflyassets.core.money import Cause, RateCard
-from fireflyassets.fence.call import Arrived, PaidCall, StepCall
+from fireflyassets.core.money import Cost, RateCard
+from fireflyassets.core.recipe import Step
+from fireflyassets.fence.call import Arrived, PaidCall, Rates, StepCall
 from fireflyassets.fence.protocol import Fence
 from fireflyassets.ports.clock import Clock, Offload
 from fireflyassets.ports.documents import DocumentComposer, PictureCutter
@@ -48,7 +48,6 @@ class Receiver:
     transfer: Offload
     """For whole objects and their decoding."""
     campaign: Campaign
-    card: RateCard
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,32 +68,73 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class JobInHand:
-    """One job of a wave, with all that was ever sent and made for it."""
+class StoredJob:
+    """One job, with all that was ever sent and made for it."""
 
     row: JobRow
-    claim: Claim
     request: JobRequest
     history: History
-    spent: list[Operation]
 
     def made(self, step: str) -> StepResult | None:
         """Return the stored result of a step, if it was finished before."""
         return self.history.steps.get((step, self.row.generation))
 
 
+@dataclass(frozen=True, slots=True)
+class JobInHand(StoredJob):
+    """One job of a wave."""
+
+    claim: Claim
+    card: RateCard
+    """That of the estimate, whatever is valid by now."""
+
+
+async def read_request(tools: Receiver, row: JobRow) -> JobRequest:
+    """Return the full input of a job from its manifest.
+
+    Raises:
+        JobFailed: The manifest is gone or is not the one that the row's hash names.
+    """
+    content = await tools.transfer(tools.objects.get, row.input_manifest)
+    request = manifest.load(content) if content else None
+    if (
+        request is None
+        or request.digest() != row.body_hash
+        or ids.job_id(request.customer, request.key) != row.job_id
+    ):
+        raise errors.UnreadableManifest(row.job_id)
+    return request
+
+
+def rates_of(card: RateCard, step: Step) -> Rates:
+    """Return what a send of *step* costs by the job's own card."""
+    return Rates(partial(card.charges, step), card.id)
+
+
+async def cost_so_far(tools: Receiver, job_id: str) -> Cost:
+    """Return what a job has cost, from where each call is booked once."""
+    return (await tools.offload(tools.ledger.history, job_id)).cost
+
+
 async def bind(tools: Tools, call: PaidCall, arrived: Arrived, kept: Kept) -> StepResult:
-    """Write a step's result with its operation row, under the claim's epoch.
+    """Write a step's result with its operation rows, under the claim's epoch.
+
+    Outputs that were ordered and did not come stay booked as accepted but failed.
 
     Raises:
         OwnershipLost: The job is another wave's now, which collects the same vendor job.
     """
-    attempt = arrived.attempt
     result = result_of(call, arrived, kept)
-    booked = call.operation(attempt, attempt.cause, tools.clock.now())
-    await tools.offload(tools.ledger.bind, call.claim, result, [booked])
-    call.spent.append(booked)
+    await tools.offload(
+        tools.ledger.bind, call.claim, result, bound(call, arrived, tools.clock.now())
+    )
     return result
+
+
+def bound(call: StepCall, arrived: Arrived, at: datetime) -> list[Operation]:
+    """Return the operation rows of the outputs that arrived."""
+    ordered = call.operations(arrived.attempt, arrived.attempt.cause, at)
+    return ordered[: max(1, len(arrived.outputs))]
 
 
 def result_of(call: StepCall, arrived: Arrived, kept: Kept) -> StepResult:
@@ -106,7 +146,7 @@ def result_of(call: StepCall, arrived: Arrived, kept: Kept) -> StepResult:
         generation=attempt.generation,
         n=attempt.n,
         picture=kept.picture,
-        operations=call.price,
+        operations=call.rates.price,
         model=kept.model,
         seed=kept.seed,
         facts={
@@ -139,23 +179,3 @@ def seed_for(job_id: str, step: str, generation: int) -> int:
     """Return the seed of a step: the same for every send, another after a regenerate."""
     said = f"{job_id}#{step}#{generation}".encode()
     return int(hashlib.sha256(said).hexdigest()[:12], 16) % SEEDS
-
-
-_AGREED_RISKS: Final = frozenset(
-    {Cause.POSSIBLE_DUPLICATE, Cause.POSSIBLE_COST, Cause.ACCEPTED_BUT_FAILED}
-)
-
-
-def cost(spent: Iterable[Operation]) -> Decimal:
-    """Return what operations come to; a row that is named twice counts once."""
-    rows = {(row.vendor_id, row.output): row.operations for row in spent}
-    return sum(rows.values(), Decimal(0))
-
-
-def limited_cost(spent: Iterable[Operation]) -> Decimal:
-    """Return the operations that the cost check counts: a risk agreed to is not an overrun.
-
-    The tries of a step are such a risk. What they cost is booked in full; to end a paid job for
-    it would only have the customer pay for all of it again.
-    """
-    return cost(row for row in spent if row.cause not in _AGREED_RISKS)

@@ -14,7 +14,16 @@ from fireflyassets.core.recipe import ComposeStep
 from fireflyassets.fence.call import Arrived, PaidCall, StepCall
 from fireflyassets.ports.documents import CompositeRequest
 from fireflyassets.ports.paid import Submission
-from fireflyassets.stages.bench import URL_LIFE, JobInHand, Kept, Receiver, Tools, bind, looked_at
+from fireflyassets.stages.bench import (
+    URL_LIFE,
+    JobInHand,
+    Kept,
+    Receiver,
+    Tools,
+    bind,
+    looked_at,
+    rates_of,
+)
 
 
 async def compose(
@@ -37,7 +46,6 @@ async def compose(
         row=job.row,
         claim=job.claim,
         history=job.history,
-        spent=job.spent,
         step=name,
         learns=step.name,
         service=tools.documents,
@@ -45,8 +53,7 @@ async def compose(
         output_key=partial(_output_key, job, name, aspect),
         tries=step.retry,
         timeout=step.timeout,
-        price=tools.card.price(step),
-        rate_card=tools.card.id,
+        rates=rates_of(job.card, step),
         resubmits=tools.campaign.config.resubmit_unknown,
     )
     arrived = await tools.fence.carry(call)

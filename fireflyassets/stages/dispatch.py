@@ -17,7 +17,6 @@ from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import Status
 from fireflyassets.ports.entries import Claim, Ending, Release, Wave, WaveState
 from fireflyassets.ports.ledger import JobLedger
-from fireflyassets.stages.bench import cost
 from fireflyassets.stages.forming import give_back, works_on
 
 _log: Final = logging.getLogger("fireflyassets.dispatch")
@@ -160,8 +159,8 @@ def _poisoned(ledger: JobLedger, row: JobRow, count: int, *, now: datetime) -> E
         f"The process that worked on it died {count} times, the last {alone} with no other job "
         f"beside it. Find out why in the logs of its runs; then run it again."
     )
-    spent = cost(ledger.history(row.job_id).operations)
-    return Ending(Status.DLQ, reason, (), spent, now, None)
+    cost = ledger.history(row.job_id).cost
+    return Ending(Status.DLQ, reason, (), cost, now, None)
 
 
 def give_back_stranded(ledger: JobLedger, *, now: datetime, most: int) -> int:

@@ -19,6 +19,7 @@ from fireflyassets.stages.bench import (
     Tools,
     bind,
     looked_at,
+    rates_of,
     seed_for,
 )
 from fireflyassets.stages.picture_calls import (
@@ -83,7 +84,6 @@ def _paid_call(
         row=job.row,
         claim=job.claim,
         history=job.history,
-        spent=job.spent,
         step=step.name,
         learns=step.name,
         service=service_of(tools, step),
@@ -91,8 +91,7 @@ def _paid_call(
         output_key=partial(_output_key, job, step) if isinstance(step, AdjustStep) else None,
         tries=step.retry,
         timeout=step.timeout,
-        price=tools.card.price(step),
-        rate_card=tools.card.id,
+        rates=rates_of(job.card, step),
         resubmits=tools.campaign.config.resubmit_unknown,
     )
 

@@ -30,7 +30,7 @@ from fireflyassets.ports.entries import Conflict, Duplicate, Recorded, Recording
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.ports.queue import JobQueue
-from fireflyassets.stages.pinning import pin
+from fireflyassets.stages.pinning import pin, pin_card
 
 _log = logging.getLogger(__name__)
 
@@ -94,7 +94,9 @@ class Intake:
             UnusableConfiguration: No rate card prices the campaign's recipe today.
         """
         loaded = self.catalogue.campaign(customer, campaign)
-        drafts = self._drafts(rows, loaded)
+        now = self.clock.now()
+        card = self._card(now.date())
+        drafts = _drafts(rows, loaded, card, now=now)
         valid = [draft for draft in drafts if isinstance(draft, _Draft)]
         known = self.ledger.jobs(customer, {draft.job_id for draft in valid})
         # Of two drafts of one key in one call, the first is the claim.
@@ -106,6 +108,7 @@ class Intake:
         if claims:
             # Before the rows: a wave works from what its jobs were priced under.
             pin(self.objects, self.catalogue, loaded)
+            pin_card(self.objects, card)
         recordings = self._record(claims, wake=wake)
         owners |= {job_id: recording.row for job_id, recording in recordings.items()}
         return [
@@ -115,15 +118,11 @@ class Intake:
             for draft in drafts
         ]
 
-    def _drafts(self, rows: Sequence[Row], campaign: Campaign) -> list[_Draft | Invalid]:
-        now = self.clock.now()
-        cards = self.catalogue.rate_cards()
-        # Listings keep the order of the file: a millisecond apart, which is what ledgers store, and
-        # backwards, so that no job is due later than now.
-        return [
-            _draft(row, campaign, cards, now=now, behind=timedelta(milliseconds=behind))
-            for row, behind in zip(rows, reversed(range(len(rows))), strict=True)
-        ]
+    def _card(self, day: date) -> money.RateCard:
+        try:
+            return money.card_for(self.catalogue.rate_cards(), day)
+        except LookupError as error:
+            raise UnusableConfiguration(str(error.args[0])) from error
 
     def _record(self, claims: Sequence[_Draft], *, wake: bool) -> dict[str, Recording]:
         if not claims:
@@ -150,10 +149,21 @@ class Intake:
             _log.warning("Wake-up for %d jobs not sent; dispatch finds them anyway.", len(job_ids))
 
 
+def _drafts(
+    rows: Sequence[Row], campaign: Campaign, card: money.RateCard, *, now: datetime
+) -> list[_Draft | Invalid]:
+    # Listings keep the order of the file: a millisecond apart, which is what ledgers store, and
+    # backwards, so that no job is due later than now.
+    return [
+        _draft(row, campaign, card, now=now, behind=timedelta(milliseconds=behind))
+        for row, behind in zip(rows, reversed(range(len(rows))), strict=True)
+    ]
+
+
 def _draft(
     row: Row,
     campaign: Campaign,
-    cards: tuple[money.RateCard, ...],
+    card: money.RateCard,
     *,
     now: datetime,
     behind: timedelta,
@@ -174,7 +184,7 @@ def _draft(
             run_id=None,
             input_manifest=manifest.key_of(job_id, request),
             outputs=(),
-            cost_estimate=_price(campaign, request, cards, now.date()),
+            cost_estimate=_price(campaign, request, card),
             cost_actual=None,
             created_at=created_at,
             updated_at=created_at,
@@ -183,20 +193,19 @@ def _draft(
             idempotency_key=request.key,
             credential=campaign.config.credential,
             campaign_version=campaign.version,
+            rate_card=card.version,
             human_reviewed=HumanReview.PENDING if review else HumanReview.NOT_REQUIRED,
         ),
     )
 
 
-def _price(
-    campaign: Campaign, request: JobRequest, cards: tuple[money.RateCard, ...], day: date
-) -> Decimal:
+def _price(campaign: Campaign, request: JobRequest, card: money.RateCard) -> Decimal:
     try:
         return money.estimate(
             campaign.config.recipe,
             locale=request.locale,
             aspects=len(request.aspects),
-            card=money.card_for(cards, day),
+            card=card,
         )
     except LookupError as error:
         raise UnusableConfiguration(str(error.args[0])) from error

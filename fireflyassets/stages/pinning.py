@@ -1,12 +1,14 @@
-"""Pinning: a campaign's configuration and templates at rest, under their versions.
+"""Pinning: a campaign's configuration, templates and rate card at rest, under their versions.
 
-In: a campaign as loaded. Out: immutable objects that jobs and waves name, so that a reload in
-mid-wave changes nothing that is already priced. Spends: nothing.
+In: a campaign and its card as loaded. Out: immutable objects that jobs and waves name, so that a
+reload in mid-wave changes nothing that is already priced. Spends: nothing.
 """
 
 from fireflyassets.core import campaign as campaigns
 from fireflyassets.core import errors, ids
 from fireflyassets.core.campaign import Campaign
+from fireflyassets.core.job import JobRow
+from fireflyassets.core.money import RateCard, card_for
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets.ports.objects import ObjectStore
 
@@ -24,6 +26,27 @@ def pin(objects: ObjectStore, catalogue: Catalogue, campaign: Campaign) -> None:
             objects.put(key, content, media_type="image/vnd.adobe.photoshop")
     # Last, so that whoever finds the version finds its templates too.
     objects.put(pinned_key, campaign.to_json(), media_type="application/json")
+
+
+def pin_card(objects: ObjectStore, card: RateCard) -> None:
+    """Store a rate card's version, unless it is there already."""
+    key = ids.rate_card_key(card.version)
+    if not objects.exists(key):
+        objects.put(key, card.model_dump_json().encode(), media_type="application/json")
+
+
+def card_of(objects: ObjectStore, catalogue: Catalogue, row: JobRow) -> RateCard:
+    """Return the rate card that a job's estimate was made by; an older row goes by its day.
+
+    Raises:
+        UnusableConfiguration: That version was never pinned.
+    """
+    if not row.rate_card:
+        return card_for(catalogue.rate_cards(), row.created_at.date())
+    content = objects.get(ids.rate_card_key(row.rate_card))
+    if content is None:
+        raise errors.UnusableConfiguration(f"The rate card {row.rate_card!r} was never pinned.")
+    return RateCard.model_validate_json(content)
 
 
 def pinned(objects: ObjectStore, customer: str, campaign: str, version: str) -> Campaign:

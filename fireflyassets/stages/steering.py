@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta
-from decimal import Decimal
 from typing import Final
 
 from fireflyassets.core.job import Hold, JobRow
@@ -69,9 +68,8 @@ class Steering:
         if any(attempt.is_open for attempt in history.attempts):
             return _UNKNOWN
         now = self.clock.now()
-        spent = sum((one.operations for one in history.operations), Decimal(0))
         reason = f"Cancelled by {by}."
-        ending = Ending(Status.CANCELLED, reason, (), spent, now, now + self.keep(row))
+        ending = Ending(Status.CANCELLED, reason, (), history.cost, now, now + self.keep(row))
         if not self.ledger.close(row, ending):
             return _MOVED
         ended = self.ledger.job(row.job_id)

@@ -6,9 +6,10 @@ Belongs here: pacers, lease, fence and tools for one wave. Does not: what they d
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
-from fireflyassets.core import errors, ids, money
+from fireflyassets.core import errors, ids
 from fireflyassets.core.campaign import Campaign, with_rules_of
 from fireflyassets.core.failure import Family
 from fireflyassets.core.recipe import calls_per_job
@@ -29,6 +30,7 @@ from fireflyassets.ports.pictures import PictureReader
 from fireflyassets.ports.workshop import PaidServices, Workshop
 from fireflyassets.settings import Settings
 from fireflyassets.stages.bench import Tools
+from fireflyassets.stages.pinning import card_of
 from fireflyassets.wave.engine import PATIENCE, WaveEngine, WaveRules
 from fireflyassets.wave.reports import Report
 from fireflyassets.wave.share import FirstTickets, Share
@@ -139,7 +141,6 @@ def assemble(
         ticketed=first_tickets.note,
         collector=collector,
     )
-    cards = shop.catalogue.rate_cards()
     newer = shop.catalogue.campaigns().get(campaign.slug, campaign)
     tools = Tools(
         fence=fence,
@@ -154,7 +155,6 @@ def assemble(
         offload=shop.lanes.ledger,
         transfer=shop.lanes.transfers,
         campaign=with_rules_of(campaign, newer),
-        card=money.card_for(cards, wave.formed_at.date()),
     )
     rules = WaveRules(
         lease=settings.lease,
@@ -171,6 +171,7 @@ def assemble(
         report=report,
         first_tickets=first_tickets,
         share=share,
+        card_of=partial(card_of, shop.objects, shop.catalogue),
         beat=shop.lanes.leases,
         settle=replace(storing, gives_up_after=PATIENCE),
     )

@@ -4,13 +4,13 @@ Belongs here: the map from trouble to a row's new state. Does not: the trouble i
 """
 
 from datetime import datetime, timedelta
-from decimal import Decimal
 from typing import Final
 
 from fireflyassets.core import errors
 from fireflyassets.core.campaign import Campaign, Retention
 from fireflyassets.core.failure import ACTIONS, Action
 from fireflyassets.core.job import Hold
+from fireflyassets.core.money import Cost
 from fireflyassets.core.recipe import OnFailure
 from fireflyassets.core.status import KEPT, Status
 from fireflyassets.fence.resolving import FENCE
@@ -38,14 +38,14 @@ _BY_RECIPE: Final[dict[OnFailure, Status]] = {
 
 
 def succeeded(
-    deliveries: tuple[Delivered, ...], *, spent: Decimal, campaign: Campaign, now: datetime
+    deliveries: tuple[Delivered, ...], *, cost: Cost, campaign: Campaign, now: datetime
 ) -> Ending:
     """Return the ending of a job whose renditions are all in place."""
     return Ending(
         status=Status.SUCCEEDED,
         reason=None,
         outputs=tuple(one.key for one in deliveries),
-        cost_actual=spent,
+        cost=cost,
         ended_at=now,
         ttl=now + KEEP[campaign.config.retention],
     )
@@ -55,7 +55,7 @@ def troubled(
     trouble: errors.JobFailed,
     wish: OnFailure | None,
     *,
-    spent: Decimal,
+    cost: Cost,
     campaign: Campaign,
     now: datetime,
 ) -> Ending | Release:
@@ -70,7 +70,7 @@ def troubled(
         status=status,
         reason=str(trouble),
         outputs=(),
-        cost_actual=spent,
+        cost=cost,
         ended_at=now,
         ttl=None if status in KEPT else now + KEEP[campaign.config.retention],
     )

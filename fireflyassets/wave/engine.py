@@ -11,13 +11,14 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final
 
-from fireflyassets.core import errors, ids, manifest
-from fireflyassets.core.job import Hold, JobRequest, JobRow
+from fireflyassets.core import errors
+from fireflyassets.core.job import Hold, JobRow
+from fireflyassets.core.money import RateCard
 from fireflyassets.core.recipe import OnFailure
 from fireflyassets.fence.call import Lease
 from fireflyassets.ports.clock import Offload
 from fireflyassets.ports.entries import Claim, Ending, Release, Wave
-from fireflyassets.stages.bench import UNTOUCHED, JobInHand, Tools, cost
+from fireflyassets.stages.bench import UNTOUCHED, JobInHand, Tools, cost_so_far, read_request
 from fireflyassets.wave import endings
 from fireflyassets.wave.job import JobRun, all_ended
 from fireflyassets.wave.reports import Ended, Report, Skipped, Turn
@@ -53,6 +54,8 @@ class WaveEngine:
     report: Callable[[Report], None]
     first_tickets: FirstTickets
     share: Share
+    card_of: Callable[[JobRow], RateCard]
+    """The rate card that a job is priced by."""
     beat: Offload
     """The heartbeat's own."""
     settle: Offload
@@ -60,6 +63,7 @@ class WaveEngine:
     active: int = 0
     """Jobs in flight now."""
     _freed: asyncio.Event = field(default_factory=asyncio.Event)
+    _cards: dict[str, RateCard] = field(default_factory=dict[str, RateCard])
 
     async def run(self) -> None:
         """Work on every job whose row names this wave; report each turn."""
@@ -166,22 +170,13 @@ class WaveEngine:
 
     async def _move(self, row: JobRow, claim: Claim) -> Ending | Release:
         """Run the job and return how its turn ends: the one boundary around everything it does."""
-        campaign, clock = self.tools.campaign, self.tools.clock
-        job: JobInHand | None = None
+        clock = self.tools.clock
         try:
             if self.lease.closing:
                 return Release("The wave stopped before the job began.", not_before=clock.now())
-            job = await self._take_up(row, claim)
-            deliveries = await JobRun(self.tools, job, self.report).go()
-            return endings.succeeded(
-                deliveries, spent=cost(job.spent), campaign=campaign, now=clock.now()
-            )
+            return await self._run_job(row, claim)
         except errors.OwnershipLost:
             raise
-        except errors.JobFailed as trouble:
-            spent = cost(job.spent if job else ())
-            wish = self._wish(trouble.step)
-            return endings.troubled(trouble, wish, spent=spent, campaign=campaign, now=clock.now())
         except errors.JobDelayed as trouble:
             return endings.delayed(trouble, now=clock.now())
         except errors.StoreUnavailable as outage:
@@ -192,6 +187,19 @@ class WaveEngine:
             _log.exception("job %s: held after an unexpected error", row.job_id)
             reason = f"An unexpected error ({type(bug).__name__}); see the wave's log."
             return Release(reason, hold=Hold(reason, clock.now(), "factory"))
+
+    async def _run_job(self, row: JobRow, claim: Claim) -> Ending | Release:
+        tools, campaign = self.tools, self.tools.campaign
+        try:
+            job = await self._take_up(row, claim)
+            deliveries, cost = await JobRun(tools, job, self.report).go()
+            now = tools.clock.now()
+            return endings.succeeded(deliveries, cost=cost, campaign=campaign, now=now)
+        except errors.JobFailed as failed:
+            trouble = failed
+        cost = await cost_so_far(tools, row.job_id)
+        wish, now = self._wish(trouble.step), tools.clock.now()
+        return endings.troubled(trouble, wish, cost=cost, campaign=campaign, now=now)
 
     def _wish(self, step: str | None) -> OnFailure | None:
         name = (step or "").split(".")[0]
@@ -204,7 +212,13 @@ class WaveEngine:
         fresh = row.epoch == 1
         history = UNTOUCHED if fresh else await tools.offload(tools.ledger.history, row.job_id)
         request = await read_request(tools, row)
-        return JobInHand(row, claim, request, history, list(history.operations))
+        return JobInHand(row, request, history, claim, await self._card(row))
+
+    async def _card(self, row: JobRow) -> RateCard:
+        priced_by = row.rate_card or row.created_at.date().isoformat()
+        if priced_by not in self._cards:
+            self._cards[priced_by] = await self.tools.transfer(self.card_of, row)
+        return self._cards[priced_by]
 
     async def _close(self, row: JobRow, claim: Claim, move: Ending | Release) -> Ended:
         tools, job_id = self.tools, row.job_id
@@ -277,20 +291,3 @@ class WaveEngine:
             if not any(goes_first(one, self.wave, now=now) for one in waves):
                 return
             await tools.clock.sleep(TURN_POLL)
-
-
-async def read_request(tools: Tools, row: JobRow) -> JobRequest:
-    """Return the full input of a job from its manifest.
-
-    Raises:
-        JobFailed: The manifest is gone or is not the one that the row's hash names.
-    """
-    content = await tools.transfer(tools.objects.get, row.input_manifest)
-    request = manifest.load(content) if content else None
-    if (
-        request is None
-        or request.digest() != row.body_hash
-        or ids.job_id(request.customer, request.key) != row.job_id
-    ):
-        raise errors.UnreadableManifest(row.job_id)
-    return request

@@ -5,6 +5,7 @@ Does not: the end of the turn in the ledger (``endings.py``).
 """
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -14,14 +15,16 @@ from typing import Final, TypeVar
 from fireflyassets.core import copy_check, errors
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.job import JobRow, StepResult
+from fireflyassets.core.money import Cost
 from fireflyassets.core.recipe import JOB_TEXTS, ComposeStep, OnFailure, Recipe, Step
 from fireflyassets.core.stage import Stage
-from fireflyassets.stages.bench import JobInHand, Tools, limited_cost
+from fireflyassets.stages.bench import JobInHand, StoredJob, Tools, cost_so_far
 from fireflyassets.stages.compose import compose, step_name
 from fireflyassets.stages.deliver import Delivered, deliver, publishable
 from fireflyassets.stages.generate import generate
 from fireflyassets.wave.reports import Check, Checked, Handed, Made, Report, Subject
 
+_log: Final = logging.getLogger("fireflyassets.wave")
 T = TypeVar("T")
 
 _GRAVITY: Final = (
@@ -42,8 +45,8 @@ class JobRun:
     job: JobInHand
     report: Callable[[Report], None]
 
-    async def go(self) -> tuple[Delivered, ...]:
-        """Run the recipe and deliver. What is finished already is taken as it is.
+    async def go(self) -> tuple[tuple[Delivered, ...], Cost]:
+        """Run the recipe and deliver, at what cost. What is finished is taken as it is.
 
         Raises:
             JobFailed, JobDelayed, OwnershipLost: The turn ends there; see ``core/errors.py``.
@@ -71,7 +74,6 @@ class JobRun:
             renditions = dict.fromkeys(self.job.request.aspects, last)
         if not renditions:
             raise errors.NothingMade
-        self._check_cost()
         return await self._deliver(pictures, renditions)
 
     def _is_due(self, step: Step, pictures: dict[str, StepResult]) -> bool:
@@ -119,7 +121,7 @@ class JobRun:
 
     async def _deliver(
         self, pictures: dict[str, StepResult], renditions: dict[str, StepResult]
-    ) -> tuple[Delivered, ...]:
+    ) -> tuple[tuple[Delivered, ...], Cost]:
         model = next((one.model for one in pictures.values()), None)
         deliveries = tuple(
             await all_ended(
@@ -127,21 +129,18 @@ class JobRun:
                 for aspect, made in renditions.items()
             )
         )
-        self.report(Handed(self._subject(), deliveries))
+        cost = await cost_so_far(self.tools, self.job.row.job_id)
+        checked = cost_check(self.job.row, cost, self.tools.campaign)
+        self.report(checked)
+        if not checked.passed:
+            _log.warning("job %s is over its estimate: %s", self.job.row.job_id, checked.facts)
+        self.report(Handed(self._subject(), deliveries, cost))
         untagged = [one.aspect for one in deliveries if not one.tagged]
         self.report(tagging(self.job.row.job_id, deliveries))
         self.report(review_check(self.job.row))
         if untagged:
             raise errors.TagsNotKept(untagged)
-        return deliveries
-
-    def _check_cost(self) -> None:
-        actual = limited_cost(self.job.spent)
-        checked = cost_check(self.job.row, actual, self.tools.campaign)
-        self.report(checked)
-        if not checked.passed:
-            limit = checked.facts["operations_limit"]
-            raise errors.CostExceeded(actual=str(actual), limit=limit)
+        return deliveries, cost
 
     def _made(self, stage: Stage, results: Iterable[StepResult]) -> None:
         if made := tuple(results):
@@ -163,15 +162,21 @@ def tagging(job_id: str, deliveries: tuple[Delivered, ...]) -> Checked:
     )
 
 
-def cost_check(row: JobRow, actual: Decimal, campaign: Campaign) -> Checked:
-    """Return the cost check of a job: its operations against the estimate and the tolerance."""
+def cost_check(row: JobRow, cost: Cost, campaign: Campaign) -> Checked:
+    """Return the cost check of a job: what was certainly billed against estimate and tolerance.
+
+    It warns and ends nothing. All of it is paid by then: a job that is kept back would only be
+    paid for once more, under a new key.
+    """
     limit = row.cost_estimate * (Decimal(1) + campaign.config.cost_tolerance)
     facts = {
-        "operations_actual": str(actual),
+        "operations_actual": str(cost.certain),
+        "operations_possible": str(cost.possible),
         "operations_estimate": str(row.cost_estimate),
         "operations_limit": str(limit),
     }
-    return Checked(row.job_id, Check.COST, passed=actual <= limit, blocks=True, facts=facts)
+    passed = cost.certain <= limit
+    return Checked(row.job_id, Check.COST, passed=passed, blocks=False, facts=facts)
 
 
 def review_check(row: JobRow) -> Checked:
@@ -181,7 +186,7 @@ def review_check(row: JobRow) -> Checked:
     return Checked(row.job_id, Check.REVIEW, passed=publishable(review), blocks=False, facts=facts)
 
 
-def stored_renditions(job: JobInHand, recipe: Recipe) -> dict[str, StepResult]:
+def stored_renditions(job: StoredJob, recipe: Recipe) -> dict[str, StepResult]:
     """Return aspect -> stored result of a job that is done."""
     step = next(iter(recipe.compositions()), recipe.steps[-1])
     found = {

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from fireflyassets.core.job import JobRequest, JobRow, StepResult
+from fireflyassets.core.money import Cost
 from fireflyassets.core.stage import Stage
 from fireflyassets.core.status import Status
 from fireflyassets.stages.deliver import Delivered
@@ -38,6 +39,7 @@ class Handed:
 
     subject: Subject
     deliveries: tuple[Delivered, ...]
+    cost: Cost
 
 
 class Check(StrEnum):

@@ -4,18 +4,19 @@ Belongs here: reports from stored results. Does not: making anything.
 """
 
 from collections.abc import Mapping
+from decimal import Decimal
 
 from fireflyassets.core import ids, manifest
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.errors import UnreadableManifest
 from fireflyassets.core.job import JobRow, StepResult
+from fireflyassets.core.money import Cost
 from fireflyassets.core.stage import Stage
 from fireflyassets.core.status import Status
 from fireflyassets.core.tags import rendition_tags
-from fireflyassets.ports.entries import Claim
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
-from fireflyassets.stages.bench import JobInHand, limited_cost
+from fireflyassets.stages.bench import StoredJob
 from fireflyassets.stages.deliver import Delivered
 from fireflyassets.wave.job import cost_check, review_check, stored_renditions, tagging
 from fireflyassets.wave.reports import Check, Checked, Ended, Handed, Made, Report, Subject, Turn
@@ -54,26 +55,24 @@ def retold(
         return reports
     if recipe.composes and renditions:
         reports.append(Made(subject, Stage.COMPOSE, tuple(renditions.values())))
-    reports.append(cost_check(row, limited_cost(job.spent), campaign))
+    reports.append(cost_check(row, job.history.cost, campaign))
     if row.status is Status.SUCCEEDED:
         model = next((one.model for one in pictures), None)
         deliveries = _delivered(objects, campaign, row, renditions, model=model)
-        reports += [Handed(subject, deliveries), tagging(row.job_id, deliveries), review_check(row)]
+        reports.append(Handed(subject, deliveries, job.history.cost))
+        reports += [tagging(row.job_id, deliveries), review_check(row)]
     return reports
 
 
-def settled(row: JobRow) -> list[Checked]:
-    """Return the checks of a job that succeeded, by its row alone.
+def settled(row: JobRow, campaign: Campaign) -> list[Checked]:
+    """Return the checks of a job that succeeded, by its row.
 
-    Those that block have passed, else it would not have succeeded.
+    Its tags were kept, else it would not have succeeded.
     """
-    facts = {
-        "operations_actual": str(row.cost_actual or 0),
-        "operations_estimate": str(row.cost_estimate),
-    }
+    cost = Cost(row.cost_actual or Decimal(0), row.cost_possible or Decimal(0))
     return [
         Checked(row.job_id, Check.TAGGING, passed=True, blocks=True, facts={}),
-        Checked(row.job_id, Check.COST, passed=True, blocks=True, facts=facts),
+        cost_check(row, cost, campaign),
         review_check(row),
     ]
 
@@ -97,10 +96,8 @@ def _delivered(
     )
 
 
-def _stored(ledger: JobLedger, objects: ObjectStore, row: JobRow) -> JobInHand:
+def _stored(ledger: JobLedger, objects: ObjectStore, row: JobRow) -> StoredJob:
     content = objects.get(row.input_manifest)
     if content is None:
         raise UnreadableManifest(row.job_id)
-    history = ledger.history(row.job_id)
-    claim = Claim(row.job_id, row.customer_id, row.wave or "", row.epoch)
-    return JobInHand(row, claim, manifest.load(content), history, list(history.operations))
+    return StoredJob(row, manifest.load(content), ledger.history(row.job_id))

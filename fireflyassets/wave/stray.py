@@ -5,7 +5,7 @@ Belongs here: bind, orphan, failure or loss of a single send. Does not: finding 
 """
 
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
@@ -13,7 +13,7 @@ from typing import Final
 from fireflyassets.core import errors
 from fireflyassets.core.failure import Fault
 from fireflyassets.core.job import JobRow
-from fireflyassets.core.money import Cause
+from fireflyassets.core.money import Cause, RateCard
 from fireflyassets.core.recipe import ComposeStep, PictureStep
 from fireflyassets.core.status import Status
 from fireflyassets.fence.call import Arrived, StepCall
@@ -22,7 +22,7 @@ from fireflyassets.fence.standing import SETTLED_AFTER
 from fireflyassets.ports.entries import Attempt, AttemptState, History
 from fireflyassets.ports.paid import Done, EndedBadly, Gone, Output, PollFailed, Working
 from fireflyassets.stages import compose, generate
-from fireflyassets.stages.bench import Kept, Receiver, result_of
+from fireflyassets.stages.bench import Kept, Receiver, bound, rates_of, result_of
 from fireflyassets.stages.picture_calls import service_of
 
 _log: Final = logging.getLogger("fireflyassets.sweep")
@@ -53,15 +53,14 @@ class Step:
     aspect: str
 
 
-def of_step(tools: Receiver, row: JobRow, attempt: Attempt) -> Step | None:
-    """Return a send's step in the campaign as the job pinned it."""
+def of_step(tools: Receiver, row: JobRow, attempt: Attempt, card: RateCard) -> Step | None:
+    """Return a send's step in the campaign, at the prices, that the job pinned."""
     name, _, aspect = attempt.step.partition(".")
     for step in tools.campaign.config.recipe.steps:
         if step.name == name:
             composes = isinstance(step, ComposeStep)
             service = tools.documents if composes else service_of(tools, step)
-            price = tools.card.price(step)
-            call = StepCall(row, attempt.step, service, price, tools.card.id)
+            call = StepCall(row, attempt.step, service, rates_of(card, step))
             return Step(call, step, aspect)
     _log.error("job %s has an open send of step %s, which is not in its recipe", row.job_id, name)
     return None
@@ -96,7 +95,7 @@ class Stray:
                 return await self._failed(fault)
             case Gone():
                 fault = Fault(attempt.family, 404, "unknown_job_id")
-                await self._close(AttemptState.LOST, fault.sentence())
+                await self._close(AttemptState.LOST, fault.sentence(), Cause.ACCEPTED_BUT_FAILED)
                 return Found.LOST
             case Working() | PollFailed():
                 return Found.WORKING
@@ -109,8 +108,7 @@ class Stray:
         tools, key = self.tools, self.attempt.output_key
         if await tools.transfer(tools.objects.exists, key or ""):
             return await self._received((Output(),))
-        await self._book(Cause.POSSIBLE_COST)
-        await self._close(AttemptState.FAILED, "nothing was written")
+        await self._close(AttemptState.FAILED, "nothing was written", Cause.POSSIBLE_COST)
         return Found.FAILED
 
     async def _received(self, outputs: tuple[Output, ...]) -> Found:
@@ -123,8 +121,7 @@ class Stray:
             return await self._failed(Fault(self.attempt.family, 200, "unusable_result"))
         history = await self._history()
         if not self._is_wanted(history):
-            await self._book(Cause.ORPHANED)
-            await self._close(AttemptState.ORPHANED, self.attempt.fault or "")
+            await self._close(AttemptState.ORPHANED, self.attempt.fault or "", Cause.ORPHANED)
             await self._release_hold()
             return Found.ORPHANED
         return await self._adopt(arrived, kept)
@@ -145,16 +142,15 @@ class Stray:
 
     async def _adopt(self, arrived: Arrived, kept: Kept) -> Found:
         tools, call = self.tools, self.step.call
-        booked = call.operation(self.attempt, self.attempt.cause, tools.clock.now())
+        booked = bound(call, arrived, tools.clock.now())
         result = result_of(call, arrived, kept)
-        if not await tools.offload(tools.ledger.adopt, self.row, result, [booked]):
+        if not await tools.offload(tools.ledger.adopt, self.row, result, booked):
             return Found.WORKING  # A wave took the job just now: it asks for the same id.
         await self._release_hold()
         return Found.BOUND
 
     async def _failed(self, fault: Fault) -> Found:
-        await self._book(Cause.ACCEPTED_BUT_FAILED)
-        await self._close(AttemptState.FAILED, fault.sentence())
+        await self._close(AttemptState.FAILED, fault.sentence(), Cause.ACCEPTED_BUT_FAILED)
         await self._release_hold()
         return Found.FAILED
 
@@ -171,12 +167,12 @@ class Stray:
     async def _history(self) -> History:
         return await self.tools.offload(self.tools.ledger.history, self.row.job_id)
 
-    async def _book(self, cause: Cause) -> None:
-        booked = self.step.call.operation(self.attempt, cause, self.tools.clock.now())
-        await self.tools.offload(self.tools.ledger.book, [booked])
-
-    async def _close(self, state: AttemptState, fault: str) -> None:
-        close = self.tools.ledger.close_attempt
+    async def _close(self, state: AttemptState, fault: str, cause: Cause) -> None:
         await self.tools.offload(
-            close, replace(self.attempt, state=state), state, fault=fault, counts=True
+            self.tools.ledger.close_attempt,
+            self.attempt,
+            state,
+            fault=fault,
+            counts=True,
+            operations=self.step.call.operations(self.attempt, cause, self.tools.clock.now()),
         )

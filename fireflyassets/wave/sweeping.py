@@ -11,15 +11,17 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Final
 
-from fireflyassets.core import errors, money
+from fireflyassets.core import errors
 from fireflyassets.core.job import JobRow
-from fireflyassets.core.status import Status
+from fireflyassets.core.money import Cost
+from fireflyassets.core.status import ENDED, Status
 from fireflyassets.ports.entries import Attempt
 from fireflyassets.ports.workshop import PaidServices
 from fireflyassets.stages.bench import Receiver
-from fireflyassets.stages.pinning import pinned
+from fireflyassets.stages.pinning import card_of, pinned
 from fireflyassets.wave.assembly import Shop
 from fireflyassets.wave.stray import Found, Stray, can_be_asked, of_step
 
@@ -101,12 +103,23 @@ class Sweep:
                     self._found[await self._one(services, row, attempt)] += 1
 
             await asyncio.gather(*(one(row, attempt) for row, attempt in found))
+        for row in {row.job_id: row for row, _ in found if row.status in ENDED}.values():
+            await self._recost(row)
+
+    async def _recost(self, row: JobRow) -> None:
+        """Tell an ended job what it has cost by now: what was open at its end is no longer."""
+        ledger, offload = self.shop.ledger, self.shop.lanes.ledger
+        cost = (await offload(ledger.history, row.job_id)).cost
+        if cost != Cost(row.cost_actual or Decimal(0), row.cost_possible or Decimal(0)):
+            await offload(ledger.recost, row, cost)
 
     async def _one(self, services: PaidServices, row: JobRow, attempt: Attempt) -> Found:
         """Look after one send: the boundary around whatever is wrong with it."""
         try:
-            receiver = await self.shop.lanes.transfers(self._receiver, services, row, attempt)
-            step = of_step(receiver, row, attempt)
+            transfer = self.shop.lanes.transfers
+            receiver = await transfer(self._receiver, services, row)
+            card = await transfer(card_of, self.shop.objects, self.shop.catalogue, row)
+            step = of_step(receiver, row, attempt, card)
             if step is None:
                 return Found.STUCK
             return await Stray(receiver, row, attempt, step).look()
@@ -116,7 +129,7 @@ class Sweep:
             _log.exception("send %s of job %s could not be looked after", attempt.step, row.job_id)
         return Found.STUCK
 
-    def _receiver(self, services: PaidServices, row: JobRow, attempt: Attempt) -> Receiver:
+    def _receiver(self, services: PaidServices, row: JobRow) -> Receiver:
         shop = self.shop
         campaign = pinned(shop.objects, row.customer_id, row.campaign_id, row.campaign_version)
         return Receiver(
@@ -130,7 +143,6 @@ class Sweep:
             offload=shop.lanes.ledger,
             transfer=shop.lanes.transfers,
             campaign=campaign,
-            card=money.card_for(shop.catalogue.rate_cards(), attempt.submitted_at.date()),
         )
 
 

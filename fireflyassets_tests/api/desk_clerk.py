@@ -17,6 +17,7 @@ from fireflyassets.adapters.pillow import PillowPictures
 from fireflyassets.api.app import create_app
 from fireflyassets.api.desk import Ports
 from fireflyassets.core import ids
+from fireflyassets.core.money import Cost
 from fireflyassets.core.status import Status
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets.ports.entries import Ending, Wave, WaveState
@@ -151,7 +152,9 @@ def finish(door: FrontDoor, job_id: str, *, status: Status = Status.SUCCEEDED) -
         keys.append(ids.delivery_key(customer, campaign, job_id, aspect, "picture.jpg"))
         door.objects.put(keys[-1], picture(), media_type="image/jpeg")
     reason = None if status is Status.SUCCEEDED else "Step art: firefly 451 prompt_unsafe."
-    door.ledger.finish(claim, Ending(status, reason, tuple(keys), Decimal("3.5"), NOON, None))
+    door.ledger.finish(
+        claim, Ending(status, reason, tuple(keys), Cost(Decimal("3.5"), Decimal("0.5")), NOON, None)
+    )
 
 
 def finished(desk: Clerk) -> str:

@@ -32,6 +32,7 @@ def test_a_job_tells_how_it_stands() -> None:
 
     assert (before["status"], before["outputs"], before["costActual"]) == ("queued", [], None)
     assert (after["status"], after["costActual"]) == ("succeeded", "3.5")
+    assert (before["costPossible"], after["costPossible"]) == (None, "0.5")
     assert after["completedAt"] == "2026-11-30T12:00:00Z"
     assert [output["aspect"] for output in after["outputs"]] == list(ASPECTS)
     assert after["outputs"][0]["url"] == f"{PUBLIC}/v1/jobs/{job_id}/outputs/{ASPECTS[0]}"
@@ -114,7 +115,8 @@ def test_a_campaign_sums_up_its_jobs() -> None:
     assert told["jobs"] == 3
     assert {name: n for name, n in told["byStatus"].items() if n} == {"queued": 2, "succeeded": 1}
     assert sum(told["byStatus"].values()) == 3
-    assert (told["costEstimate"], told["costActual"]) == ("10.5", "3.5")
+    costs = (told["costEstimate"], told["costActual"], told["costPossible"])
+    assert costs == ("10.5", "3.5", "0.5")
 
 
 def test_a_campaign_lists_all_its_jobs_in_time_order() -> None:

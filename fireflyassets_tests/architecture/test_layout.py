@@ -247,6 +247,7 @@ def test_a_stored_job_has_the_attributes_of_the_schema() -> None:
         idempotency_key="key",
         credential="acme-main",
         campaign_version="version",
+        rate_card="card",
     )
 
     assert set(SOURCE_SCHEMA) <= set(job_item(row))

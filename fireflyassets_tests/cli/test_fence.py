@@ -16,6 +16,7 @@ from fireflyassets.core.status import Status
 from fireflyassets.limiter.virtual_time import run
 from fireflyassets.ports.entries import AttemptState, Verdict
 from fireflyassets.ports.paid import EndedBadly, Gone, NotAccepted, OutcomeLost
+from fireflyassets_tests.books import books_agree
 from fireflyassets_tests.floor import Behaviour, Floor, Take, floor, turns
 
 LOST = OutcomeLost(Fault(Family.FIREFLY, 504, "lost_answer"))
@@ -144,6 +145,8 @@ def test_billed_with_an_id_that_stays_unknown_can_be_decided_again() -> None:
 
 
 def test_drop_closes_the_job() -> None:
+    """What its unknown send may have cost is booked with the word that gives it up."""
+
     async def scenario() -> None:
         here = floor()
         job = await held(here)
@@ -154,6 +157,8 @@ def test_drop_closes_the_job() -> None:
         assert (row.status, row.hold) == (Status.FAILED, None)
         assert "ops" in (row.reason or "")
         assert row.ttl is not None
+        assert (row.cost_actual, row.cost_possible) == (0, Decimal("0.5"))
+        books_agree(here)
         with pytest.raises(UndecidableNow, match="no unknown outcome"):
             desk(here).resolve(job, "art", verdict=Verdict.DROP, by="ops")
 

@@ -19,7 +19,7 @@ from fireflyassets.adapters.outbox import StatusEvent
 from fireflyassets.core import ids
 from fireflyassets.core.failure import Family
 from fireflyassets.core.job import JobRow, Picture, StepResult
-from fireflyassets.core.money import Cause
+from fireflyassets.core.money import Cause, Cost
 from fireflyassets.core.status import Status
 from fireflyassets.ports.entries import Attempt, Claim, Ending, Operation, Recorded, Wave, WaveState
 from fireflyassets.ports.ledger import JobLedger
@@ -118,6 +118,7 @@ def job(key: str = "one", **changes: object) -> JobRow:
         idempotency_key=key,
         credential=CREDENTIAL,
         campaign_version="v1",
+        rate_card="c1",
     )
     return replace(row, **changes)
 
@@ -143,7 +144,7 @@ def ending(status: Status = Status.SUCCEEDED, **changes: object) -> Ending:
         status=status,
         reason=None,
         outputs=(),
-        cost_actual=Decimal("3.5"),
+        cost=Cost(Decimal("3.5"), Decimal("0.5")),
         ended_at=NOON + MINUTE,
         ttl=None,
     )

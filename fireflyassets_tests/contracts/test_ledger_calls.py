@@ -88,7 +88,7 @@ def test_attempt_without_cancel_url_is_accepted_too(ledger_world: World) -> None
     ledger_world.ledger.begin_attempt(attempt(claim))
 
     ledger_world.ledger.accept_attempt(
-        attempt(claim), vendor_id="urn:1", status_url="https://s", cancel_url=None
+        attempt(claim), vendor_id="urn:1", status_url="https://s", cancel_url=None, operations=[]
     )
 
     assert _only_attempt(ledger_world, claim).cancel_url is None
@@ -182,7 +182,8 @@ def test_first_result_stays_and_every_cost_is_booked(ledger_world: World) -> Non
 
     history = ledger_world.ledger.history(claim.job_id)
     assert history.steps == {("hero", 1): first}
-    assert history.operations == (operation(claim), operation(claim, "urn:2", n=2))
+    orphan = operation(claim, "urn:2", n=2, cause=Cause.ORPHANED)
+    assert history.operations == (operation(claim), orphan)
 
 
 def test_booked_operations_need_no_owner_and_stay(ledger_world: World) -> None:
@@ -214,7 +215,7 @@ def test_history_reads_all_pages(ledger_world: World) -> None:
 
 def _accept(world: World, sent: Attempt) -> None:
     world.ledger.accept_attempt(
-        sent, vendor_id="urn:1", status_url="https://s", cancel_url="https://c"
+        sent, vendor_id="urn:1", status_url="https://s", cancel_url="https://c", operations=[]
     )
 
 

@@ -55,7 +55,9 @@ def held(world: World, **changes: object) -> tuple[JobRow, Attempt]:
 
 def accept(world: World, sent: Attempt) -> None:
     """Note that the vendor took a send."""
-    world.ledger.accept_attempt(sent, vendor_id="urn:1", status_url="https://s", cancel_url=None)
+    world.ledger.accept_attempt(
+        sent, vendor_id="urn:1", status_url="https://s", cancel_url=None, operations=[]
+    )
 
 
 def decision(verdict: Verdict) -> Decision:

@@ -12,6 +12,7 @@ import pytest
 
 from fireflyassets.core.errors import OwnershipLost
 from fireflyassets.core.job import Hold
+from fireflyassets.core.money import Cost
 from fireflyassets.core.status import ENDED, KEPT, Status
 from fireflyassets.ports.entries import Claim, Ending, Release
 from fireflyassets_tests.contracts.ledgers import (
@@ -132,7 +133,7 @@ def test_finished_row_says_all(ledger_world: World, status: Status) -> None:
         status,
         reason="because",
         outputs=("a/1.jpg", "a/2.jpg"),
-        cost_actual=Decimal("7.25"),
+        cost=Cost(Decimal("7.25"), Decimal("0.5")),
         ttl=None if status in KEPT else NOON + timedelta(days=90),
         run_id="run-9",
     )
@@ -145,6 +146,7 @@ def test_finished_row_says_all(ledger_world: World, status: Status) -> None:
         reason="because",
         outputs=("a/1.jpg", "a/2.jpg"),
         cost_actual=Decimal("7.25"),
+        cost_possible=Decimal("0.5"),
         ended_at=end.ended_at,
         updated_at=end.ended_at,
         ttl=end.ttl,
@@ -268,7 +270,7 @@ def test_no_ending_leads_to_work(status: Status) -> None:
 def test_kept_rows_never_expire(status: Status) -> None:
     """A row that waits for somebody has no expiry."""
     with pytest.raises(ValueError, match="never expires"):
-        Ending(status, None, (), Decimal(1), NOON, NOON + MINUTE)
+        Ending(status, None, (), Cost(), NOON, NOON + MINUTE)
 
 
 def _brought_to(world: World, status: Status) -> Claim:

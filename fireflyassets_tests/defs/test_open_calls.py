@@ -48,7 +48,11 @@ def test_a_dead_run_s_paid_call_is_collected_by_a_tick() -> None:
         here.images.vendor.jobs["firefly-1"] = (now, Take())
         here.images.sizes["firefly-1"] = (20, 20)
         here.ledger.accept_attempt(
-            sent, vendor_id="firefly-1", status_url="https://x/firefly-1", cancel_url=None
+            sent,
+            vendor_id="firefly-1",
+            status_url="https://x/firefly-1",
+            cancel_url=None,
+            operations=[],
         )
         here.ledger.release(claim, Release("its run died", crashed=True), now=now)
 

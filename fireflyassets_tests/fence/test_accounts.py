@@ -16,6 +16,7 @@ from fireflyassets.ports.entries import Attempt, AttemptState
 from fireflyassets.ports.paid import EndedBadly, Gone, NotAccepted, OutcomeLost
 from fireflyassets.stages.dispatch import take_over
 from fireflyassets.wave.sweeping import Sweep
+from fireflyassets_tests.books import books_agree
 from fireflyassets_tests.floor import ASPECTS, Behaviour, Floor, Take, floor, recipe
 from fireflyassets_tests.front_door import CAMPAIGN, CUSTOMER, FixedCatalogue, config
 
@@ -83,6 +84,7 @@ def test_what_is_billed_lies_between_the_bounds(
         found = accounts([(row, here.ledger.history(row.job_id)) for row in rows], price)
         entries = [entry for account in found for entry in account.entries]
         billed = len(here.images.vendor.billed) + len(here.documents.vendor.billed)
+        books_agree(here)
         certain = sum(one.part in {Part.BOUND, Part.ORPHANED} for one in entries)
         assert certain <= billed <= len(entries)
         named = {one.vendor_id for one in entries if one.vendor_id}

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 
@@ -66,6 +67,7 @@ def changed(outcome: Outcome, what: str) -> Outcome:
     one, *rest = outcome.renditions
     failed: Mapping[str, Job] = {**outcome.jobs, JOBS[1]: job(JOBS[1], status="dlq", cost="0.5")}
     extra = Books((*outcome.books.calls, *calls(first=6)[:1]), 0, "5.5")
+    unsure = job(JOBS[1]).model_copy(update={"cost_possible": Decimal("0.5")})
     wrong = {
         "failed": {"jobs": failed, "repeated": failed},
         "missing": {"renditions": tuple(rest)},
@@ -73,6 +75,7 @@ def changed(outcome: Outcome, what: str) -> Outcome:
         "alike": {"renditions": (replace(one, looks=rest[0].looks), *rest)},
         "calls": {"books": extra, "books_repeated": extra},
         "unbilled": {"jobs": {**outcome.jobs, JOBS[1]: job(JOBS[1], cost="3.5")}},
+        "unsure": {"jobs": {**outcome.jobs, JOBS[1]: unsure}},
         "again": {"books_repeated": extra},
         "touched": {"repeated": {**outcome.jobs, JOBS[0]: job(JOBS[0], status="queued")}},
         "set aside": {"dead_messages": 1},
@@ -91,6 +94,7 @@ def changed(outcome: Outcome, what: str) -> Outcome:
         ("alike", "Only 3 of 4 renditions look different."),
         ("calls", "Adobe accepted {'generate': 3, 'composite': 4}"),
         ("unbilled", "We account for 1.0 operations more than Adobe billed."),
+        ("unsure", "0.5 operations may have been billed besides."),
         ("again", "Sending the same brief again cost 0.5 operations."),
         ("touched", "Sending the same brief again changed a job."),
         ("set aside", "1 raw messages were refused and are in the dead-letter queue"),

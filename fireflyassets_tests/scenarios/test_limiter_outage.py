@@ -17,7 +17,8 @@ from fireflyassets.limiter.port import Limits
 from fireflyassets.wave.reports import Ended, Made, Turn
 from fireflyassets.wave.thread import WaveThread
 from fireflyassets_tests.adapters.services import Service, own_redis
-from fireflyassets_tests.floor import Floor, books_agree, floor
+from fireflyassets_tests.books import books_agree
+from fireflyassets_tests.floor import Floor, floor
 
 JOBS = 16
 

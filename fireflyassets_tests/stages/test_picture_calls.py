@@ -11,10 +11,10 @@ from fireflyassets.limiter.virtual_time import run
 from fireflyassets.ports.images import FillRequest, Source, Uploaded
 from fireflyassets.ports.paid import NotAccepted
 from fireflyassets.ports.references import UploadFailed
+from fireflyassets_tests.books import books_agree
 from fireflyassets_tests.floor import (
     Floor,
     Take,
-    books_agree,
     floor,
     size,
     turns,

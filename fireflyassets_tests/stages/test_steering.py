@@ -6,7 +6,7 @@ from decimal import Decimal
 from fireflyassets.core import ids
 from fireflyassets.core.failure import Family
 from fireflyassets.core.job import Hold, JobRow
-from fireflyassets.core.money import Cause
+from fireflyassets.core.money import Cause, Cost
 from fireflyassets.core.status import Status
 from fireflyassets.ports.entries import Attempt, AttemptState, Claim, Ending, Operation, Release
 from fireflyassets.stages.forming import Lane, form, next_batches
@@ -225,7 +225,7 @@ def test_a_dispatcher_that_is_late_holds_nothing_for_good() -> None:
 
 
 def _ended(door: FrontDoor, claim: Claim, status: Status) -> JobRow:
-    door.ledger.finish(claim, Ending(status, None, (), Decimal(1), NOON, None))
+    door.ledger.finish(claim, Ending(status, None, (), Cost(), NOON, None))
     row = door.ledger.job(claim.job_id)
     assert row is not None
     return row

@@ -14,7 +14,8 @@ from fireflyassets.core.failure import Family
 from fireflyassets.core.status import Status
 from fireflyassets.limiter.port import Limits
 from fireflyassets.ports.entries import AttemptState
-from fireflyassets_tests.floor import Floor, books_agree, floor
+from fireflyassets_tests.books import books_agree
+from fireflyassets_tests.floor import Floor, floor
 
 JOBS = 4 * threads.TRANSFERS
 """So many that ids are still to come when all transfers are stuck."""

@@ -28,11 +28,11 @@ from fireflyassets.ports.paid import NotAccepted
 from fireflyassets.wave.engine import WaveEngine
 from fireflyassets.wave.reports import Skipped, Turn
 from fireflyassets.wave.thread import WaveThread
+from fireflyassets_tests.books import books_agree
 from fireflyassets_tests.floor import (
     ASPECTS,
     ORGANISATION,
     Floor,
-    books_agree,
     floor,
     recipe,
     turns,

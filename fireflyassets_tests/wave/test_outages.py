@@ -21,12 +21,12 @@ from fireflyassets.ports.entries import Attempt, AttemptState, WaveState
 from fireflyassets.ports.paid import EndedBadly, NotAccepted, OutcomeLost
 from fireflyassets.stages.dispatch import RunState, give_back_stranded, sweep
 from fireflyassets.wave.reports import Ended, Turn
+from fireflyassets_tests.books import books_agree
 from fireflyassets_tests.floor import (
     ORGANISATION,
     Behaviour,
     Floor,
     Take,
-    books_agree,
     floor,
     turns,
 )
@@ -198,7 +198,10 @@ def test_a_ledger_that_is_slow_for_good_burns_no_tickets() -> None:
     [
         ("close_attempt", NotAccepted(Fault(Family.FIREFLY, 429, "rate_limited"))),
         ("close_attempt", Take(ending=EndedBadly(Fault(Family.FIREFLY, 200, "runtime_error")))),
-        ("book", Take(ending=EndedBadly(Fault(Family.FIREFLY, 200, "runtime_error")))),
+        (
+            "close_attempt",
+            NotAccepted(Fault(Family.FIREFLY, 503, "model_not_loaded"), possible_cost=True),
+        ),
     ],
 )
 def test_what_became_of_a_send_is_told_until_it_is_stored(call: str, answer: Behaviour) -> None:
@@ -215,6 +218,7 @@ def test_what_became_of_a_send_is_told_until_it_is_stored(call: str, answer: Beh
         assert ledger.failures[call] == 0
         states = {one.state for one in here.ledger.history(job).attempts}
         assert AttemptState.SUBMITTING not in states
+        books_agree(here)
 
     run(scenario)
 

@@ -17,7 +17,8 @@ from fireflyassets.ports.paid import EndedBadly, NotAccepted, Poll, PollFailed, 
 from fireflyassets.stages.dispatch import take_over
 from fireflyassets.wave.engine import WaveEngine
 from fireflyassets.wave.reports import Skipped, Turn
-from fireflyassets_tests.floor import ORGANISATION, FakeImages, Floor, Take, books_agree, floor
+from fireflyassets_tests.books import books_agree
+from fireflyassets_tests.floor import ORGANISATION, FakeImages, Floor, Take, floor
 
 BUSY = Fault(Family.FIREFLY, 429, "rate_limited")
 

@@ -14,6 +14,7 @@ from fireflyassets.adapters.aws.attributes import Item, Reader
 from fireflyassets.adapters.ledger_rules import is_claimable
 from fireflyassets.adapters.outbox import StatusEvent
 from fireflyassets.core.job import Hold, JobRow
+from fireflyassets.core.money import Cost
 from fireflyassets.core.status import HumanReview, Status
 from fireflyassets.ports.entries import Wave, WaveState
 
@@ -115,6 +116,7 @@ def job_item(row: JobRow) -> Item:
             "idempotencyKey": to.text(row.idempotency_key),
             "credential": to.text(row.credential),
             "campaignVersion": to.text(row.campaign_version),
+            "rateCard": to.text(row.rate_card),
             "epoch": to.number(row.epoch),
             "generation": to.number(row.generation),
             "attempts": to.number(row.attempts),
@@ -131,6 +133,7 @@ def _optional_attributes(row: JobRow) -> "dict[str, AttributeValueTypeDef | None
     return {
         "runId": to.text(row.run_id) if row.run_id else None,
         "costActual": None if row.cost_actual is None else to.number(row.cost_actual),
+        "costPossible": None if row.cost_possible is None else to.number(row.cost_possible),
         "ttl": to.epoch(row.ttl) if row.ttl else None,
         "wave": to.text(row.wave) if row.wave else None,
         "hold": hold_attribute(row.hold) if row.hold else None,
@@ -178,6 +181,7 @@ def job_row(item: Item) -> JobRow:
         idempotency_key=read.text("idempotencyKey"),
         credential=read.text("credential"),
         campaign_version=read.text("campaignVersion"),
+        rate_card=read.maybe_text("rateCard") or "",
         epoch=read.integer("epoch"),
         generation=read.integer("generation"),
         wave=read.maybe_text("wave"),
@@ -189,7 +193,16 @@ def job_row(item: Item) -> JobRow:
         replays=read.integer("replays"),
         human_reviewed=HumanReview(read.text("humanReviewed")),
         ended_at=read.maybe_instant("endedAt"),
+        cost_possible=read.maybe_decimal("costPossible"),
     )
+
+
+def cost_attributes(cost: Cost) -> Item:
+    """Return what an ended job has cost."""
+    return {
+        "costActual": to.number(cost.certain),
+        "costPossible": to.number(cost.possible),
+    }
 
 
 def hold_attribute(hold: Hold) -> "AttributeValueTypeDef":

@@ -79,17 +79,25 @@ def update(
     }
 
 
-def put(table: str, item: Item, *, new_by: str | None = None) -> "PutTypeDef":
-    """Return a write of a whole item; *new_by* names a key attribute that must not exist yet."""
-    if new_by is None:
+def put(table: str, item: Item, condition: Condition | None = None) -> "PutTypeDef":
+    """Return a write of a whole item that answers with the stored one when its condition fails."""
+    if condition is None:
         return {"TableName": table, "Item": item}
-    return {
+    request: PutTypeDef = {
         "TableName": table,
         "Item": item,
-        "ConditionExpression": f"attribute_not_exists(#{new_by})",
-        "ExpressionAttributeNames": {f"#{new_by}": new_by},
+        "ConditionExpression": condition.text,
+        "ExpressionAttributeNames": names(condition.text),
         "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
     }
+    if condition.values:
+        request["ExpressionAttributeValues"] = condition.values
+    return request
+
+
+def new(key: str) -> Condition:
+    """Return the condition that no item with that key attribute is there."""
+    return Condition(f"attribute_not_exists(#{key})")
 
 
 def check(table: str, key: Item, condition: Condition) -> "ConditionCheckTypeDef":

@@ -12,11 +12,19 @@ from uuid import uuid4
 from fireflyassets.adapters.aws import attributes as to
 from fireflyassets.adapters.aws import codec, work_codec
 from fireflyassets.adapters.aws.database import TRANSACTION_ITEMS, Applied, Committed, query
-from fireflyassets.adapters.aws.expressions import Change, Condition, check, put, update
+from fireflyassets.adapters.aws.expressions import Change, Condition, check, new, put, update
 from fireflyassets.adapters.aws.ledger_base import LedgerBase
 from fireflyassets.adapters.aws.ledger_turns import lost, owned
+from fireflyassets.adapters.ledger_rules import RESTATED, orphaned
 from fireflyassets.core.job import StepResult
-from fireflyassets.ports.entries import Attempt, AttemptState, Claim, History, Operation
+from fireflyassets.ports.entries import (
+    Attempt,
+    AttemptState,
+    Claim,
+    History,
+    Operation,
+    unnamed,
+)
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
@@ -55,47 +63,69 @@ class LedgerCalls(LedgerBase):
             **to.present(work_codec.open_attributes(attempt)),
             _CREATOR: creator,
         }
-        answer = self._database.put(put(self._tables.work, item, new_by="sk"))
+        answer = self._database.put(put(self._tables.work, item, new("sk")))
         return isinstance(answer, Applied) or (answer.item or {}).get(_CREATOR) == creator
 
     def accept_attempt(
-        self, attempt: Attempt, *, vendor_id: str, status_url: str, cancel_url: str | None
+        self,
+        attempt: Attempt,
+        *,
+        vendor_id: str,
+        status_url: str,
+        cancel_url: str | None,
+        operations: Sequence[Operation],
     ) -> None:
-        """Store the vendor's id and URLs, without any lease or epoch condition."""
-        self._note(
-            replace(
-                attempt,
-                state=AttemptState.ACCEPTED,
-                vendor_id=vendor_id,
-                status_url=status_url,
-                cancel_url=cancel_url,
-            )
+        """Store the vendor's id and URLs, without any lease or epoch condition, and book them."""
+        accepted = replace(
+            attempt,
+            state=AttemptState.ACCEPTED,
+            vendor_id=vendor_id,
+            status_url=status_url,
+            cancel_url=cancel_url,
+        )
+        nameless = [
+            work_codec.operation_key(attempt.job_id, unnamed(attempt), one.output)
+            for one in operations
+        ]
+        table = self._tables.work
+        self._write_what_is_new(
+            [self._noted(accepted)],
+            [
+                *({"Delete": {"TableName": table, "Key": key}} for key in nameless),
+                *(self._new(work_codec.operation_item(one)) for one in operations),
+            ],
         )
 
     def close_attempt(
-        self, attempt: Attempt, state: AttemptState, *, fault: str, counts: bool
+        self,
+        attempt: Attempt,
+        state: AttemptState,
+        *,
+        fault: str,
+        counts: bool,
+        operations: Sequence[Operation] = (),
     ) -> None:
         """Note how a send ended that made nothing; the vendor's id, if any, stays."""
-        self._note(replace(attempt, state=state, fault=fault, counts=counts))
+        closed = replace(attempt, state=state, fault=fault, counts=counts)
+        self._write_what_is_new([self._noted(closed)], self._booked(operations))
 
-    def _note(self, attempt: Attempt) -> None:
+    def _noted(self, attempt: Attempt) -> "TransactWriteItemTypeDef":
         """Write all that *attempt* says over what is known; what it does not say stays."""
         said = {**work_codec.attempt_attributes(attempt), **work_codec.open_attributes(attempt)}
-        change = Change(said)
         key = work_codec.attempt_key(attempt)
-        self._database.update(update(self._tables.work, key, change))
+        return {"Update": update(self._tables.work, key, Change(said))}
 
     def bind(self, claim: Claim, result: StepResult, operations: Sequence[Operation]) -> None:
-        """Write a step's result and its operation rows, once; a result that is there stays."""
+        """Write a step's result and state its operation rows; another send's result stays."""
         key = codec.job_key(claim.job_id, claim.customer)
         still_ours: TransactWriteItemTypeDef = {
             "ConditionCheck": check(self._tables.jobs, key, owned(claim))
         }
-        if not self._write_what_is_new([still_ours], self._making(result, operations)):
+        if not self._make(still_ours, result, operations):
             raise lost(claim)
 
     def book(self, operations: Sequence[Operation]) -> None:
-        """Write operation rows that belong to no result; known ones stay."""
+        """Write operation rows that belong to no result."""
         writes = self._booked(operations)
         while writes:
             chunk, rest = writes[:TRANSACTION_ITEMS], writes[TRANSACTION_ITEMS:]
@@ -104,18 +134,35 @@ class LedgerCalls(LedgerBase):
             kept = [] if isinstance(answer, Committed) else chunk
             writes = [part for place, part in enumerate(kept) if place not in known] + rest
 
-    def _making(
-        self, result: StepResult, operations: Sequence[Operation]
-    ) -> "list[TransactWriteItemTypeDef]":
-        """Return a result's writes; its send, if it has a row, is owed nothing more."""
-        key = work_codec.send_key(result.job_id, result.step, result.generation, result.n)
-        closed = Change({"bound": to.flag(value=True), "open": None, "openAt": None})
-        there = Condition("attribute_exists(#sk)")
-        return [
-            self._new(work_codec.result_item(result)),
-            {"Update": update(self._tables.work, key, closed, there)},
-            *self._booked(operations),
+    def _make(
+        self,
+        guard: "TransactWriteItemTypeDef",
+        result: StepResult,
+        operations: Sequence[Operation],
+    ) -> bool:
+        """Write a result, or orphan its operations if another send's is there; False by *guard*.
+
+        Its send, if it has a row, is owed nothing more either way.
+        """
+        table, item = self._tables.work, work_codec.result_item(result)
+        send = work_codec.send_key(result.job_id, result.step, result.generation, result.n)
+        change = Change({"bound": to.flag(value=True), "open": None, "openAt": None})
+        heard: TransactWriteItemTypeDef = {
+            "Update": update(table, send, change, Condition("attribute_exists(#sk)"))
+        }
+        n: to.Item = {":n": to.number(result.n)}
+        ours = Condition("attribute_not_exists(#sk) OR #n = :n", n)
+        stated: list[TransactWriteItemTypeDef] = [
+            {"Put": put(table, work_codec.operation_item(one))} for one in operations
         ]
+        if self._write_what_is_new([guard, {"Put": put(table, item, ours)}], [heard, *stated]):
+            return True
+        key: to.Item = {"jobId": item["jobId"], "sk": item["sk"]}
+        another: TransactWriteItemTypeDef = {
+            "ConditionCheck": check(table, key, Condition("#n <> :n", n))
+        }
+        orphans = self._booked([orphaned(one) for one in operations])
+        return self._write_what_is_new([guard, another], [heard, *orphans])
 
     def _write_what_is_new(
         self,
@@ -133,7 +180,11 @@ class LedgerCalls(LedgerBase):
             writes = [part for place, part in kept if place not in answer.failed]
 
     def _booked(self, operations: Sequence[Operation]) -> "list[TransactWriteItemTypeDef]":
-        return [self._new(work_codec.operation_item(operation)) for operation in operations]
+        better = Condition(
+            "attribute_not_exists(#sk) OR #cause = :restated", {":restated": to.text(RESTATED)}
+        )
+        items = map(work_codec.operation_item, operations)
+        return [{"Put": put(self._tables.work, item, better)} for item in items]
 
     def _new(self, item: to.Item) -> "TransactWriteItemTypeDef":
-        return {"Put": put(self._tables.work, item, new_by="sk")}
+        return {"Put": put(self._tables.work, item, new("sk"))}

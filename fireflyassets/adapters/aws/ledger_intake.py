@@ -13,7 +13,7 @@ from fireflyassets.adapters.aws import attributes as to
 from fireflyassets.adapters.aws import codec
 from fireflyassets.adapters.aws.attributes import Item
 from fireflyassets.adapters.aws.database import TRANSACTION_ITEMS, Committed, filtered, query
-from fireflyassets.adapters.aws.expressions import Condition, put
+from fireflyassets.adapters.aws.expressions import Condition, new, put
 from fireflyassets.adapters.aws.ledger_base import LedgerBase
 from fireflyassets.adapters.aws.tables import CAMPAIGN, QUEUE
 from fireflyassets.adapters.ledger_rules import check_new
@@ -69,7 +69,7 @@ class LedgerIntake(LedgerBase):
             at=row.updated_at,
         )
         return [
-            {"Put": put(self._tables.jobs, codec.job_item(row), new_by="jobId")},
+            {"Put": put(self._tables.jobs, codec.job_item(row), new("jobId"))},
             self._event_put(event),
         ]
 

@@ -21,6 +21,7 @@ from fireflyassets.adapters.aws.tables import OPEN_CALLS, RUNNING
 from fireflyassets.adapters.ledger_rules import check_unowned, decided
 from fireflyassets.adapters.outbox import StatusEvent, status_event
 from fireflyassets.core.job import JobRow, StepResult
+from fireflyassets.core.money import Cost
 from fireflyassets.core.status import Status
 from fireflyassets.ports.entries import Attempt, Decision, Ending, Operation, Resumed, WaveState
 
@@ -108,7 +109,7 @@ class LedgerLeftovers(LedgerCalls):
         guard: TransactWriteItemTypeDef = {
             "ConditionCheck": check(self._tables.jobs, key, unmoved(row))
         }
-        return self._write_what_is_new([guard], self._making(result, operations))
+        return self._make(guard, result, operations)
 
     def decide(
         self,
@@ -127,6 +128,13 @@ class LedgerLeftovers(LedgerCalls):
         if isinstance(move, Ending):
             guards.append(self._event_put(closing_event(row, move)))
         return self._write_what_is_new(guards, self._booked(operations))
+
+    def recost(self, row: JobRow, cost: Cost) -> bool:
+        """Write what an ended job has cost by now; False if it has moved."""
+        key = codec.job_key(row.job_id, row.customer_id)
+        change = Change(codec.cost_attributes(cost))
+        request = update(self._tables.jobs, key, change, unmoved(row))
+        return isinstance(self._database.update(request), Applied)
 
     def lift(self, row: JobRow, *, now: datetime) -> bool:
         """Take the hold that *row* shows off its job; False if it has moved."""

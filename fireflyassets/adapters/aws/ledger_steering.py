@@ -10,7 +10,7 @@ from fireflyassets.adapters.aws import attributes as to
 from fireflyassets.adapters.aws import codec
 from fireflyassets.adapters.aws.attributes import Item, Reader
 from fireflyassets.adapters.aws.database import Committed, Lost
-from fireflyassets.adapters.aws.expressions import Change, Condition, check, put, update
+from fireflyassets.adapters.aws.expressions import Change, Condition, check, new, put, update
 from fireflyassets.adapters.aws.ledger_leftovers import (
     LedgerLeftovers,
     closed,
@@ -64,7 +64,7 @@ class LedgerSteering(LedgerLeftovers):
     def hold_campaign(self, customer: str, campaign: str, hold: Hold) -> Hold:
         """Put a campaign on hold, and return the hold that stands: the first one."""
         item: Item = {**_key(customer, campaign), "hold": codec.hold_attribute(hold)}
-        answer = self._database.put(put(self._tables.waves, item, new_by="waveId"))
+        answer = self._database.put(put(self._tables.waves, item, new("waveId")))
         if isinstance(answer, Lost) and answer.item:
             return codec.hold_of(Reader(answer.item).mapping("hold"))
         return hold

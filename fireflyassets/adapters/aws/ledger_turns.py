@@ -141,7 +141,7 @@ def ended(job_id: str, ending: Ending) -> Change:
             "status": to.text(ending.status),
             "reason": None if ending.reason is None else to.text(ending.reason),
             "outputs": to.texts(ending.outputs),
-            "costActual": to.number(ending.cost_actual),
+            **codec.cost_attributes(ending.cost),
             "updatedAt": to.instant(ending.ended_at),
             "endedAt": to.instant(ending.ended_at),
             "endedKey": codec.ended_key(job_id, ending.ended_at),

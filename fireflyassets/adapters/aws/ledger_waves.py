@@ -12,7 +12,7 @@ from fireflyassets.adapters.aws import attributes as to
 from fireflyassets.adapters.aws import codec
 from fireflyassets.adapters.aws.attributes import Item
 from fireflyassets.adapters.aws.database import Applied, Lost, query
-from fireflyassets.adapters.aws.expressions import Change, Condition, put, update
+from fireflyassets.adapters.aws.expressions import Change, Condition, new, put, update
 from fireflyassets.adapters.aws.ledger_base import LedgerBase
 from fireflyassets.adapters.aws.tables import OPEN_WAVES
 from fireflyassets.adapters.ledger_rules import BEFORE_RUN, STARTABLE, check_forming
@@ -48,7 +48,7 @@ class LedgerWaves(LedgerBase):
         """Write a new wave, ``forming``, with its candidates; the same one again is fine."""
         check_forming(wave)
         item = codec.wave_item(wave)
-        answer = self._database.put(put(self._tables.waves, item, new_by="waveId"))
+        answer = self._database.put(put(self._tables.waves, item, new("waveId")))
         if isinstance(answer, Lost) and answer.item != item:
             raise OwnershipLost(f"Wave {wave.wave_id} exists already.")
         self._remember(wave.wave_id, wave.campaign)

@@ -173,11 +173,15 @@ def _picture(read: Reader) -> Picture:
     )
 
 
+def operation_key(job_id: str, vendor_id: str, output: int) -> Item:
+    """Return the primary key of an operation row."""
+    return work_key(job_id, f"{OPERATION}{vendor_id}#{output:04d}")
+
+
 def operation_item(operation: Operation) -> Item:
     """Return the item of an operation row."""
-    sort = f"{OPERATION}{operation.vendor_id}#{operation.output:04d}"
     return {
-        **work_key(operation.job_id, sort),
+        **operation_key(operation.job_id, operation.vendor_id, operation.output),
         "vendorId": to.text(operation.vendor_id),
         "output": to.number(operation.output),
         "step": to.text(operation.step),

@@ -6,8 +6,9 @@ Belongs here: the three dictionaries and their order. Does not: locking, which t
 from collections.abc import Iterable
 from dataclasses import replace
 
+from fireflyassets.adapters.ledger_rules import may_be_restated, orphaned
 from fireflyassets.core.job import StepResult
-from fireflyassets.ports.entries import Attempt, History, Operation
+from fireflyassets.ports.entries import Attempt, History, Operation, unnamed
 
 
 class MemoryCalls:
@@ -39,6 +40,13 @@ class MemoryCalls:
             decision=attempt.decision or known.decision,
         )
 
+    def accept(self, attempt: Attempt, operations: Iterable[Operation]) -> None:
+        """Note an accepted attempt and book it by its id, no more by its send."""
+        self.note(attempt)
+        for operation in operations:
+            self._operations.pop((attempt.job_id, unnamed(attempt), operation.output), None)
+            self._operations.setdefault(_operation_key(operation), operation)
+
     def is_still(self, attempt: Attempt) -> bool:
         """Say whether the send stands as *attempt* shows it."""
         return self._attempts.get(_attempt_key(attempt)) == attempt
@@ -49,16 +57,22 @@ class MemoryCalls:
             one for key, one in self._attempts.items() if one.is_open and key not in self._bound
         ]
 
-    def bind(self, result: StepResult) -> None:
-        """Keep a result; the first of a step and generation stays."""
+    def bind(self, result: StepResult, operations: Iterable[Operation]) -> None:
+        """Keep a result and state its operations; another send's result stays."""
         self._bound.add((result.job_id, result.step, result.generation, result.n))
-        self._results.setdefault((result.job_id, result.step, result.generation), result)
+        key = (result.job_id, result.step, result.generation)
+        if self._results.get(key, result).n != result.n:
+            self.book(map(orphaned, operations))
+            return
+        self._results[key] = result
+        self._operations.update({_operation_key(one): one for one in operations})
 
     def book(self, operations: Iterable[Operation]) -> None:
-        """Keep operations; the first of a vendor job's output stays."""
+        """Keep operations; of known ones only those are restated that say too little."""
         for operation in operations:
-            key = (operation.job_id, operation.vendor_id, operation.output)
-            self._operations.setdefault(key, operation)
+            key = _operation_key(operation)
+            if may_be_restated(self._operations.get(key)):
+                self._operations[key] = operation
 
     def history(self, job_id: str) -> History:
         """Return the job's part, sorted by key."""
@@ -75,6 +89,10 @@ class MemoryCalls:
                 self._operations[key] for key in sorted(self._operations) if key[0] == job_id
             ),
         )
+
+
+def _operation_key(operation: Operation) -> tuple[str, str, int]:
+    return (operation.job_id, operation.vendor_id, operation.output)
 
 
 def _attempt_key(attempt: Attempt) -> tuple[str, str, int, int]:

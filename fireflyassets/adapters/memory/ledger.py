@@ -14,6 +14,7 @@ from fireflyassets.adapters.ledger_rules import (
     check_forming,
     check_new,
     is_claimable,
+    is_runs,
 )
 from fireflyassets.adapters.memory import turns
 from fireflyassets.adapters.memory.steering import MemorySteering
@@ -221,7 +222,7 @@ class MemoryLedger(MemorySteering, JobLedger):
         """Bind the wave to a run, once; the same run may ask again."""
         with self._lock:
             wave = self._waves.get(wave_id)
-            if wave is None or not (wave.state in STARTABLE or _is_runs(wave, run_id)):
+            if wave is None or not (wave.state in STARTABLE or is_runs(wave, run_id)):
                 return None
             started = replace(wave, state=WaveState.RUNNING, run_id=run_id, lease_until=lease_until)
             self._waves[wave_id] = started
@@ -231,7 +232,7 @@ class MemoryLedger(MemorySteering, JobLedger):
         """Extend the lease; False if the wave is not this run's any more."""
         with self._lock:
             wave = self._waves.get(wave_id)
-            if wave is None or not _is_runs(wave, run_id):
+            if wave is None or not is_runs(wave, run_id):
                 return False
             self._waves[wave_id] = replace(wave, lease_until=lease_until)
             return True
@@ -260,38 +261,40 @@ class MemoryLedger(MemorySteering, JobLedger):
             return self._calls.begin(attempt)
 
     def accept_attempt(
-        self, attempt: Attempt, *, vendor_id: str, status_url: str, cancel_url: str | None
+        self,
+        attempt: Attempt,
+        *,
+        vendor_id: str,
+        status_url: str,
+        cancel_url: str | None,
+        operations: Sequence[Operation],
     ) -> None:
-        """Store the vendor's id and URLs without any condition."""
-        accepted = replace(
-            attempt,
-            state=AttemptState.ACCEPTED,
-            vendor_id=vendor_id,
-            status_url=status_url,
-            cancel_url=cancel_url,
-        )
+        """Store the vendor's id and URLs without any condition, and book the send."""
+        urls = {"status_url": status_url, "cancel_url": cancel_url, "vendor_id": vendor_id}
         with self._lock:
-            self._calls.note(accepted)
+            self._calls.accept(replace(attempt, state=AttemptState.ACCEPTED, **urls), operations)
 
     def close_attempt(
-        self, attempt: Attempt, state: AttemptState, *, fault: str, counts: bool
+        self,
+        attempt: Attempt,
+        state: AttemptState,
+        *,
+        fault: str,
+        counts: bool,
+        operations: Sequence[Operation] = (),
     ) -> None:
         """Note how a send ended that made nothing; the vendor's id, if any, stays."""
         with self._lock:
             self._calls.note(replace(attempt, state=state, fault=fault, counts=counts))
+            self._calls.book(operations)
 
     def bind(self, claim: Claim, result: StepResult, operations: Sequence[Operation]) -> None:
-        """Write a step's result and its operation rows, once; a result that is there stays."""
+        """Write a step's result and state its operation rows; another send's result stays."""
         with self._lock:
             self._owned(claim)
-            self._calls.bind(result)
-            self._calls.book(operations)
+            self._calls.bind(result, operations)
 
     def book(self, operations: Sequence[Operation]) -> None:
-        """Write operation rows that belong to no result; known ones stay."""
+        """Write operation rows that belong to no result."""
         with self._lock:
             self._calls.book(operations)
-
-
-def _is_runs(wave: Wave, run_id: str) -> bool:
-    return wave.state is WaveState.RUNNING and wave.run_id == run_id

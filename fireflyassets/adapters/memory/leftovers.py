@@ -11,6 +11,7 @@ from fireflyassets.adapters.ledger_rules import check_unowned, decided
 from fireflyassets.adapters.memory import turns
 from fireflyassets.adapters.memory.base import MemoryBase
 from fireflyassets.core.job import JobRow, StepResult
+from fireflyassets.core.money import Cost
 from fireflyassets.core.status import Status
 from fireflyassets.ports.entries import Attempt, Decision, Ending, Operation, Resumed, WaveState
 
@@ -47,8 +48,7 @@ class MemoryLeftovers(MemoryBase):
         with self._lock:
             if not self._is_still(row):
                 return False
-            self._calls.bind(result)
-            self._calls.book(operations)
+            self._calls.bind(result, operations)
             return True
 
     def decide(
@@ -70,6 +70,17 @@ class MemoryLeftovers(MemoryBase):
                 self._write(replace(ended, hold=None, not_before=None))
             elif move is not None:
                 self._rows[row.job_id] = turns.resumed(row, move.at)
+            return True
+
+    def recost(self, row: JobRow, cost: Cost) -> bool:
+        """Write what an ended job has cost by now; False if it has moved."""
+        with self._lock:
+            if not self._is_still(row):
+                return False
+            now = self._rows[row.job_id]
+            self._rows[row.job_id] = replace(
+                now, cost_actual=cost.certain, cost_possible=cost.possible
+            )
             return True
 
     def lift(self, row: JobRow, *, now: datetime) -> bool:

@@ -41,6 +41,7 @@ JOBS = st.builds(
     outputs=st.lists(TEXTS).map(tuple),
     cost_estimate=AMOUNTS,
     cost_actual=st.none() | AMOUNTS,
+    cost_possible=st.none() | AMOUNTS,
     created_at=INSTANTS,
     updated_at=INSTANTS,
     ttl=st.none() | SECONDS,
@@ -95,6 +96,7 @@ SOURCE_SCHEMA = {
 OWN = {
     "generation",
     "campaignVersion",
+    "rateCard",
     "humanReviewed",
     "bodyHash",
     "epoch",
@@ -158,6 +160,7 @@ def test_full_job_has_every_attribute() -> None:
         status=Status.SUCCEEDED,
         run_id="r",
         cost_actual=Decimal(1),
+        cost_possible=Decimal(1),
         ttl=NOON,
         wave="w",
         hold=Hold("r", NOON, "b"),
@@ -166,7 +169,8 @@ def test_full_job_has_every_attribute() -> None:
         ended_at=NOON,
     )
 
-    optional = {"runId", "costActual", "ttl", "wave", "hold", "notBefore", "reason", "endedAt"}
+    costs = {"costActual", "costPossible"}
+    optional = costs | {"runId", "ttl", "wave", "hold", "notBefore", "reason", "endedAt"}
     assert set(codec.job_item(full)) == SOURCE_SCHEMA | OWN | INDEX | optional | {"endedKey"}
 
 

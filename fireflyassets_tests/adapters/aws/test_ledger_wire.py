@@ -105,7 +105,9 @@ def test_paid_call_is_one_request_before_and_one_after(wired: WiredLedger) -> No
 
     before = wired.wire.count(lambda: wired.ledger.begin_attempt(sent))
     after = wired.wire.count(
-        lambda: wired.ledger.accept_attempt(sent, vendor_id="u", status_url="s", cancel_url=None)
+        lambda: wired.ledger.accept_attempt(
+            sent, vendor_id="u", status_url="s", cancel_url=None, operations=[]
+        )
     )
 
     assert (before, after) == (1, 1)
