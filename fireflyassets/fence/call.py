@@ -127,7 +127,7 @@ class PaidCall(StepCall):
     learns: str
     """Name under which latencies are learned: a step's, whatever the aspect."""
     submit: Callable[[str | None], Awaitable[Submission]]
-    """Sends once; gets the attempt's own output key."""
+    """Builds a request that writes to the attempt's own key; to await the answer sends it, once."""
     output_key: Callable[[int], str] | None
     """n -> the attempt-unique key the vendor writes to, if it writes to ours."""
     tries: int

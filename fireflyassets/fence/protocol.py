@@ -96,7 +96,7 @@ class Fence:
         )
         match stand:
             case Undecidable(attempt):
-                if self._resubmitted(call, turn) < call.resubmits:
+                if turn.decided(by=CAMPAIGN_RULE, generation=row.generation) < call.resubmits:
                     return await self._resubmit(call, attempt)
                 why = "got no answer" if attempt.vendor_id is None else "is denied by the vendor"
                 raise errors.OutcomeUnknown(call.step, f"send {attempt.n} {why}")
@@ -119,8 +119,7 @@ class Fence:
         covered = await self._covered()
         if not covered or self.clock.now() - attempt.submitted_at > LATEST_SEND:
             # The row took its time, and nothing was sent: that much is certain, so it says so.
-            unsent = Fault(call.service.family, None, "not_sent")
-            closed = await self.collector.close(attempt, AttemptState.REFUSED, unsent, counts=False)
+            closed = await self._unsent(call, attempt)
             if covered:
                 turn.outages += 1
                 return closed
@@ -194,14 +193,23 @@ class Fence:
         )
 
     async def _submit(self, call: PaidCall, attempt: Attempt, turn: StepRun) -> Attempt:
-        answer = await call.submit(attempt.output_key)
-        match answer:
-            case Accepted():
+        try:
+            sending = call.submit(attempt.output_key)
+        except Exception:
+            # Not even built, say because nobody can sign its URLs now: that too is certain.
+            await self._unsent(call, attempt)
+            raise
+        match await sending:
+            case Accepted() as answer:
                 return await self._accepted(call, attempt, answer)
             case OutcomeLost(fault):
                 return await self.collector.close(attempt, AttemptState.LOST, fault)
-            case NotAccepted():
+            case NotAccepted() as answer:
                 return await self._refused(call, attempt, answer, turn)
+
+    async def _unsent(self, call: PaidCall, attempt: Attempt) -> Attempt:
+        fault = Fault(call.service.family, None, "not_sent")
+        return await self.collector.close(attempt, AttemptState.REFUSED, fault, counts=False)
 
     async def _accepted(self, call: PaidCall, attempt: Attempt, answer: Accepted) -> Attempt:
         accepted = replace(
@@ -261,15 +269,6 @@ class Fence:
             await self.tickets[call.service.family].refused(retry_after)
         except LimiterError as outage:
             raise self._unpaced(call, outage) from outage
-
-    def _resubmitted(self, call: PaidCall, turn: StepRun) -> int:
-        """Return how often the campaign's rule was used on this step."""
-        return sum(
-            one.generation == call.row.generation
-            and one.decision is not None
-            and one.decision.by == CAMPAIGN_RULE
-            for one in turn.attempts
-        )
 
     async def _resubmit(self, call: PaidCall, attempt: Attempt) -> Attempt:
         """Pass over an unknown send by the campaign's rule; what it may have cost is booked."""

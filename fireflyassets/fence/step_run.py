@@ -29,6 +29,13 @@ class StepRun:
         """Replace what is known of a send."""
         self.attempts = [*(one for one in self.attempts if one.n != changed.n), changed]
 
+    def decided(self, *, by: str, generation: int) -> int:
+        """Return how many of the sends somebody has decided on."""
+        return sum(
+            one.generation == generation and one.decision is not None and one.decision.by == by
+            for one in self.attempts
+        )
+
     def check(self, step: str, *, now: datetime) -> None:
         """Make sure that one more call is worth it.
 

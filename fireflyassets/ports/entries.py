@@ -207,6 +207,14 @@ class History:
     operations: tuple[Operation, ...]
 
     @property
+    def is_owed_an_answer(self) -> bool:
+        """Say whether a paid call is open whose result nothing holds yet."""
+        bound = {(one.step, one.generation, one.n) for one in self.steps.values()}
+        return any(
+            one.is_open and (one.step, one.generation, one.n) not in bound for one in self.attempts
+        )
+
+    @property
     def cost(self) -> Cost:
         """Return what all of it comes to; of rows with one key the last one counts."""
         rows = {(one.vendor_id, one.output): one for one in self.operations}

@@ -5,7 +5,7 @@ for its delivery, bound to the job; what the service wrote expires after a day. 
 Photoshop call for each send that is accepted.
 """
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from functools import partial
 
 from fireflyassets.core import copy_check, errors, ids
@@ -38,9 +38,9 @@ async def compose(
     if made := job.made(name):
         return made
 
-    async def submit(output_key: str | None) -> Submission:
+    def submit(output_key: str | None) -> Awaitable[Submission]:
         request = _request(tools, job, step, aspect, pictures, output_key or "")
-        return await tools.documents.compose(request)
+        return tools.documents.compose(request)
 
     call = PaidCall(
         row=job.row,

@@ -4,7 +4,7 @@ Belongs here: step -> service, and step -> request, with references signed or up
 Does not: tickets, polls and results (``generate.py``); filling templates (``compose.py``).
 """
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -88,27 +88,27 @@ async def forget(tools: Tools, taken: tuple[Reference, ...]) -> None:
             await tools.references.forget(content or b"")
 
 
-async def send(
+def send(
     tools: Tools,
     job: JobInHand,
     step: PictureStep,
     taken: tuple[Reference, ...],
     output_key: str | None,
-) -> Submission:
-    """Send a step's call once."""
+) -> Awaitable[Submission]:
+    """Build a step's call; to await the answer sends it, once."""
     if isinstance(step, RemoveBackgroundStep | AdjustStep):
-        return await _to_photoshop(tools, step, taken[0].key, output_key)
-    return await _to_firefly(tools, job, step, [one.signed(tools) for one in taken])
+        return _to_photoshop(tools, step, taken[0].key, output_key)
+    return _to_firefly(tools, job, step, [one.signed(tools) for one in taken])
 
 
-async def _to_photoshop(
+def _to_photoshop(
     tools: Tools, step: RemoveBackgroundStep | AdjustStep, key: str, output_key: str | None
-) -> Submission:
+) -> Awaitable[Submission]:
     url = tools.objects.read_url(key, life=URL_LIFE)
     if isinstance(step, RemoveBackgroundStep):
-        return await tools.cutter.cut_out(CutOutRequest(url, mode=step.mode))
+        return tools.cutter.cut_out(CutOutRequest(url, mode=step.mode))
     write = tools.objects.write_url(output_key or "", media_type="image/jpeg", life=URL_LIFE)
-    return await tools.documents.edit(
+    return tools.documents.edit(
         EditRequest(
             url,
             write,
@@ -119,9 +119,9 @@ async def _to_photoshop(
     )
 
 
-async def _to_firefly(
+def _to_firefly(
     tools: Tools, job: JobInHand, step: PictureStep, sources: list[Source]
-) -> Submission:
+) -> Awaitable[Submission]:
     images, request = tools.images, job.request
     seed = seed_for(job.row.job_id, step.name, job.row.generation)
     width, height = ids.parse_aspect(tools.campaign.config.recipe.sizes()[step.name])
@@ -129,7 +129,7 @@ async def _to_firefly(
     prompt = named and request.text(named.removeprefix("job."))
     match step:
         case GenerateStep():
-            return await images.generate(
+            return images.generate(
                 GenerateRequest(
                     prompt=request.text(step.prompt.removeprefix("job.")),
                     model=step.model,
@@ -142,13 +142,13 @@ async def _to_firefly(
                 )
             )
         case ExpandStep():
-            return await images.expand(
+            return images.expand(
                 ExpandRequest(
                     source=sources[0], seed=seed, width=width, height=height, prompt=prompt
                 )
             )
         case FillStep():
-            return await images.fill(
+            return images.fill(
                 FillRequest(
                     source=sources[0],
                     mask=Mask(sources[1]),
@@ -160,15 +160,13 @@ async def _to_firefly(
                 )
             )
         case SimilarStep():
-            return await images.similar(
+            return images.similar(
                 SimilarRequest(
                     source=sources[0], model=step.model, seed=seed, width=width, height=height
                 )
             )
         case UpscaleStep():
-            return await images.upscale(
-                UpscaleRequest(source=sources[0], factor=step.factor, seed=seed)
-            )
+            return images.upscale(UpscaleRequest(source=sources[0], factor=step.factor, seed=seed))
         case _:
             raise AssertionError(f"{step.kind} is no call of Firefly.")
 

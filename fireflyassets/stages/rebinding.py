@@ -19,7 +19,7 @@ from typing import Final
 from fireflyassets.core import errors
 from fireflyassets.core.job import JobRow
 from fireflyassets.ports.catalogue import REASON_LIMIT, Catalogue
-from fireflyassets.ports.entries import Claim, History, Release, Wave
+from fireflyassets.ports.entries import Claim, Release, Wave
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.stages.dispatch import STALE_AFTER
 from fireflyassets.stages.forming import Lane, form, next_batches
@@ -95,7 +95,7 @@ def _release(
         why = f"Its campaign {row.campaign_id!r} is not loaded: {fault}."
         return Moved.PARKED, Release(why, not_before=now + STALE_AFTER)
     credential = campaign.config.credential
-    if _is_owed_an_answer(ledger.history(row.job_id)):
+    if ledger.history(row.job_id).is_owed_an_answer:
         why = (
             f"A paid call of it is open under credential {row.credential!r}, which its campaign "
             f"does not name any more (now {credential!r}). It is collected first; keep the old "
@@ -104,10 +104,3 @@ def _release(
         return Moved.PARKED, Release(why, not_before=now + STALE_AFTER)
     why = f"Its campaign's credential is now {credential!r}; it was {row.credential!r}."
     return Moved.REBOUND, Release(why, not_before=now, credential=credential)
-
-
-def _is_owed_an_answer(history: History) -> bool:
-    bound = {(one.step, one.generation, one.n) for one in history.steps.values()}
-    return any(
-        one.is_open and (one.step, one.generation, one.n) not in bound for one in history.attempts
-    )

@@ -65,7 +65,7 @@ class Steering:
         if not may_move(row.status, Status.CANCELLED):
             return Kept(f"The job is {row.status.value} already.", "There is nothing to cancel.")
         history = self.ledger.history(row.job_id)
-        if any(attempt.is_open for attempt in history.attempts):
+        if history.is_owed_an_answer:
             return _UNKNOWN
         now = self.clock.now()
         reason = f"Cancelled by {by}."

@@ -4,13 +4,17 @@ from datetime import timedelta
 from decimal import Decimal
 
 from fireflyassets.core import ids
-from fireflyassets.core.failure import Family
+from fireflyassets.core.failure import Family, Fault
 from fireflyassets.core.job import Hold, JobRow
 from fireflyassets.core.money import Cause, Cost
 from fireflyassets.core.status import Status
+from fireflyassets.limiter.virtual_time import run
 from fireflyassets.ports.entries import Attempt, AttemptState, Claim, Ending, Operation, Release
+from fireflyassets.ports.paid import NotAccepted
 from fireflyassets.stages.forming import Lane, form, next_batches
 from fireflyassets.stages.steering import Cancelled, Kept, Steering
+from fireflyassets_tests.books import books_agree
+from fireflyassets_tests.floor import floor
 from fireflyassets_tests.front_door import CAMPAIGN, CUSTOMER, NOON, FrontDoor, asked, front_door
 
 QUARTER = timedelta(days=90)
@@ -136,6 +140,30 @@ def test_a_job_with_a_paid_call_in_the_air_is_not_cancelled() -> None:
     assert isinstance(told, Kept)
     assert "no answer yet" in told.reason
     assert current(door, row).hold == hold
+
+
+def test_a_finished_picture_keeps_no_job_from_being_cancelled() -> None:
+    """Its call has had its answer: what was paid stays booked, the rest is not made."""
+
+    async def scenario() -> None:
+        here = floor()
+        here.documents.vendor.script += [NotAccepted(Fault(Family.PHOTOSHOP, 402))] * 3
+        (job,) = here.order(1)
+        await here.work([job])
+        assert here.row(job).status is Status.DLQ
+
+        answer = Steering(here.ledger, here.clock, lambda _: QUARTER).cancel(
+            here.row(job), by="acme"
+        )
+
+        assert isinstance(answer, Cancelled)
+        assert (here.row(job).status, here.row(job).cost_actual) == (
+            Status.CANCELLED,
+            Decimal("0.5"),
+        )
+        books_agree(here)
+
+    run(scenario)
 
 
 def test_what_has_ended_is_not_cancelled() -> None:

@@ -268,6 +268,43 @@ class DownObjects(MemoryObjects):
         super().put(key, content, media_type=media_type, tags=tags)  # pyright: ignore[reportArgumentType]
 
 
+class UnsignedObjects(MemoryObjects):
+    """A bucket whose next *failures* URLs to write to nobody can sign."""
+
+    failures = 0
+
+    def write_url(self, key: str, *, media_type: str, life: timedelta) -> str:
+        if self.failures:
+            self.failures -= 1
+            raise StoreUnavailable("S3", "CredentialRetrievalError")
+        return super().write_url(key, media_type=media_type, life=life)
+
+
+def test_a_url_that_can_not_be_signed_leaves_no_send_in_doubt() -> None:
+    """Nothing was sent, which is certain: the job waits, no try is spent, nobody has to decide."""
+
+    async def scenario() -> None:
+        here = floor()
+        objects = UnsignedObjects()
+        here.use_objects(objects)
+        (job,) = here.order(1)
+        objects.failures = 1
+
+        ended = await here.work([job])
+        first = here.documents.vendor.sent
+        again = await here.work([job])
+
+        assert (ended[job].turn, again[job].turn) == (Turn.PARKED, Turn.SUCCEEDED)
+        assert here.documents.vendor.sent == len(here.row(job).outputs)
+        assert first == here.documents.vendor.sent - 1
+        (unsent,) = (one for one in here.ledger.history(job).attempts if one.fault)
+        assert (unsent.state, unsent.counts) == (AttemptState.REFUSED, False)
+        assert "not_sent" in (unsent.fault or "")
+        books_agree(here)
+
+    run(scenario)
+
+
 def test_a_failing_bucket_parks_a_job_and_holds_none() -> None:
     """A picture that could not be kept is fetched again by its id, and paid for once."""
 

@@ -81,12 +81,14 @@ class S3ObjectStore(ObjectStore):
             return _none_if_absent(error)
         return {tag["Key"]: tag["Value"] for tag in answer["TagSet"]}
 
+    @told(_STORE)
     def read_url(self, key: str, *, life: timedelta) -> str:
         """Sign a URL that reads *key* for *life*. Made just before use; never stored or logged."""
         return self._client.generate_presigned_url(
             "get_object", Params={"Bucket": self._bucket, "Key": key}, ExpiresIn=self._seconds(life)
         )
 
+    @told(_STORE)
     def write_url(self, key: str, *, media_type: str, life: timedelta) -> str:
         """Sign a URL that PUTs *key* within *life*, with this media type and no other."""
         return self._client.generate_presigned_url(
