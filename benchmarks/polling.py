@@ -16,12 +16,12 @@ import sys
 import time
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from weakref import WeakKeyDictionary
 
 import httpx
 import psutil
@@ -61,16 +61,16 @@ LIMITS = {
 
 
 class WatchedClock(SystemClock):
-    """The real clock; it knows until when each task meant to sleep."""
+    """The real clock; it knows until when each job meant to sleep, in whatever task of its own."""
 
     def __init__(self) -> None:
         """Begin with no sleepers."""
-        self.due: WeakKeyDictionary[asyncio.Task[None], datetime] = WeakKeyDictionary()
+        self.due: ContextVar[list[datetime]] = ContextVar("due")
 
     async def sleep(self, duration: timedelta) -> None:
         """Sleep, noting the end that was meant."""
-        if (task := asyncio.current_task()) is not None:
-            self.due[task] = self.now() + duration
+        if (due := self.due.get(None)) is not None:
+            due.append(self.now() + duration)
         await super().sleep(duration)
 
 
@@ -105,8 +105,9 @@ class Bench:
 
     async def one(self, part: Part, *, counts: bool) -> None:
         """Submit one job and collect it."""
-        n, me = next(self.numbers), asyncio.current_task()
-        begun = self.clock.now()
+        n, begun = next(self.numbers), self.clock.now()
+        due: list[datetime] = []
+        self.clock.due.set(due)
         prompt = f"{part.median} {part.sigma}"
         request = GenerateRequest(
             prompt=prompt, model=Model.IMAGE3, width=1024, height=1024, seed=1, locale="en-GB"
@@ -120,11 +121,11 @@ class Bench:
         lease = Lease(begun + timedelta(hours=1))
         arrived = await self.collector.collect(self._call(n, part), attempt, lease)
         part.in_flight -= 1
-        if counts and isinstance(arrived, Arrived) and me is not None:
+        if counts and isinstance(arrived, Arrived):
             seconds, ended = map(float, answer.vendor_id.split("-")[1:])
             part.polls.append(arrived.polls)
             part.lags.append(((begun + arrived.took).timestamp() - ended) / seconds)
-            part.scheduled.append((self.clock.due[me].timestamp() - ended) / seconds)
+            part.scheduled.append((due[-1].timestamp() - ended) / seconds)
 
     async def run(self, part: Part, *, taught: int, jobs: int, after: int, pace: float) -> None:
         """Submit jobs at a steady pace and collect them all; *jobs* in the middle count."""
