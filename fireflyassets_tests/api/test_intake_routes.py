@@ -7,7 +7,7 @@ import pytest
 
 from fireflyassets.core import ids
 from fireflyassets.core.campaign import Campaign
-from fireflyassets.core.errors import ServiceDown
+from fireflyassets.core.errors import ServiceDown, StoreUnavailable
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets_tests.api.desk_clerk import JOB, OTHER, PUBLIC, TOKEN, clerk
 from fireflyassets_tests.front_door import (
@@ -184,7 +184,12 @@ class _DeadCatalogue(FixedCatalogue):
 
 
 @pytest.mark.parametrize(
-    ("error", "status"), [(ServiceDown("The ledger is away."), 503), (KeyError("SECRET"), 500)]
+    ("error", "status"),
+    [
+        (ServiceDown("The ledger is away."), 503),
+        (StoreUnavailable("DynamoDB", "ThrottlingException"), 503),
+        (KeyError("SECRET"), 500),
+    ],
 )
 def test_faults_of_ours_are_problems_too(error: Exception, status: int) -> None:
     """One shape for all; a bug's words stay inside."""
