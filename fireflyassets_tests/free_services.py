@@ -1,6 +1,6 @@
 """The vendor's services that cost nothing, in memory: uploads and the list of custom models.
 
-Belongs here: doubles that take everything. Does not: paid services (``floor.py``).
+Belongs here: doubles that take everything. Does not: paid services (``paid_services.py``).
 """
 
 import hashlib

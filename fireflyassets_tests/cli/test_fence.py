@@ -17,7 +17,8 @@ from fireflyassets.limiter.virtual_time import run
 from fireflyassets.ports.entries import AttemptState, Verdict
 from fireflyassets.ports.paid import EndedBadly, Gone, NotAccepted, OutcomeLost
 from fireflyassets_tests.books import books_agree
-from fireflyassets_tests.floor import Behaviour, Floor, Take, floor, turns
+from fireflyassets_tests.floor import Floor, floor, turns
+from fireflyassets_tests.paid_services import Behaviour, Take
 
 LOST = OutcomeLost(Fault(Family.FIREFLY, 504, "lost_answer"))
 

@@ -11,7 +11,7 @@ from fireflyassets.defs.resources import WAVE_PORTS
 from fireflyassets.defs.sensors import open_calls_sensor
 from fireflyassets.ports.entries import Attempt, Claim, Release, Wave, WaveState
 from fireflyassets_tests.defs.location import CAMPAIGN, CUSTOMER, Location, location
-from fireflyassets_tests.floor import Take
+from fireflyassets_tests.paid_services import Take
 
 
 def tick(there: Location) -> str:

@@ -17,8 +17,9 @@ from fireflyassets.ports.paid import EndedBadly, Gone, NotAccepted, OutcomeLost
 from fireflyassets.stages.dispatch import take_over
 from fireflyassets.wave.sweeping import Sweep
 from fireflyassets_tests.books import books_agree
-from fireflyassets_tests.floor import ASPECTS, Behaviour, Floor, Take, floor, recipe
+from fireflyassets_tests.floor import ASPECTS, Floor, floor, recipe
 from fireflyassets_tests.front_door import CAMPAIGN, CUSTOMER, FixedCatalogue, config
+from fireflyassets_tests.paid_services import Behaviour, Take
 
 ONE = Decimal(1)
 BEHAVIOURS: list[Behaviour] = [

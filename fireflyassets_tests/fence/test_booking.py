@@ -22,17 +22,9 @@ from fireflyassets.stages.bench import Kept, bound, result_of
 from fireflyassets.wave.reports import Turn
 from fireflyassets.wave.sweeping import YOUNG, Sweep
 from fireflyassets_tests.books import books_agree
-from fireflyassets_tests.floor import (
-    ASPECTS,
-    FakeImages,
-    Floor,
-    Take,
-    floor,
-    jpeg,
-    recipe,
-    turns,
-)
+from fireflyassets_tests.floor import ASPECTS, Floor, floor, recipe, turns
 from fireflyassets_tests.front_door import CUSTOMER, FixedCatalogue, card, config
+from fireflyassets_tests.paid_services import FakeImages, Take, jpeg
 
 PICTURE = Decimal("0.5")
 

@@ -15,7 +15,8 @@ from fireflyassets.ports.entries import AttemptState
 from fireflyassets.ports.paid import Poll
 from fireflyassets.stages.dispatch import RunState, sweep
 from fireflyassets.wave.reports import Turn
-from fireflyassets_tests.floor import FakeImages, Floor, Take, floor, turns
+from fireflyassets_tests.floor import Floor, floor, turns
+from fireflyassets_tests.paid_services import FakeImages, Take
 
 STEP_TIMEOUT = timedelta(minutes=5)
 LEASE = timedelta(seconds=60)

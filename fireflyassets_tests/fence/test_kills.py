@@ -17,7 +17,8 @@ from fireflyassets.limiter.virtual_time import run
 from fireflyassets.ports.paid import EndedBadly, NotAccepted
 from fireflyassets.stages.dispatch import take_over
 from fireflyassets_tests.books import books_agree
-from fireflyassets_tests.floor import Behaviour, Floor, Take, floor
+from fireflyassets_tests.floor import Floor, floor
+from fireflyassets_tests.paid_services import Behaviour, Take
 
 BEHAVIOURS: list[Behaviour] = [
     Take(),

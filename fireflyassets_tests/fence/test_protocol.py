@@ -16,15 +16,8 @@ from fireflyassets.ports.images import GenerateRequest
 from fireflyassets.ports.paid import EndedBadly, NotAccepted, Submission
 from fireflyassets.stages.dispatch import take_over
 from fireflyassets.wave.reports import Turn
-from fireflyassets_tests.floor import (
-    ASPECTS,
-    SETTINGS,
-    Behaviour,
-    FakeImages,
-    Floor,
-    Take,
-    floor,
-)
+from fireflyassets_tests.floor import ASPECTS, SETTINGS, Floor, floor
+from fireflyassets_tests.paid_services import Behaviour, FakeImages, Take
 
 RATE_LIMITED = Fault(Family.FIREFLY, 429, "rate_limited")
 UNAUTHORIZED = Fault(Family.FIREFLY, 401, "401013")

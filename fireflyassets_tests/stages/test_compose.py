@@ -17,8 +17,9 @@ from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.documents import CompositeRequest
 from fireflyassets.ports.paid import EndedBadly, Submission
 from fireflyassets.wave.reports import Turn
-from fireflyassets_tests.floor import ASPECTS, FakeDocuments, Take, floor, recipe
+from fireflyassets_tests.floor import ASPECTS, floor, recipe
 from fireflyassets_tests.front_door import FixedCatalogue, config
+from fireflyassets_tests.paid_services import FakeDocuments, Take
 
 STYLE = TextStyle(font="Brand", size=Decimal(64), leading=Decimal(70))
 LETTERS = "Spring 0123"

@@ -10,8 +10,9 @@ from fireflyassets.ports.images import GenerateRequest
 from fireflyassets.ports.paid import Done, Fetched, FetchFailed, NotAccepted, Output, Submission
 from fireflyassets.stages.bench import SEEDS, seed_for
 from fireflyassets.wave.reports import Turn
-from fireflyassets_tests.floor import ASPECTS, FakeImages, Take, floor, jpeg, recipe
+from fireflyassets_tests.floor import ASPECTS, floor, recipe
 from fireflyassets_tests.front_door import FixedCatalogue, card, config
+from fireflyassets_tests.paid_services import FakeImages, Take, jpeg
 
 
 def test_the_original_is_kept_with_its_hash() -> None:

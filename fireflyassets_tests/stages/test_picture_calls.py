@@ -12,15 +12,10 @@ from fireflyassets.ports.images import FillRequest, Source, Uploaded
 from fireflyassets.ports.paid import NotAccepted
 from fireflyassets.ports.references import UploadFailed
 from fireflyassets_tests.books import books_agree
-from fireflyassets_tests.floor import (
-    Floor,
-    Take,
-    floor,
-    size,
-    turns,
-)
+from fireflyassets_tests.floor import Floor, floor, turns
 from fireflyassets_tests.free_services import FakeReferences
 from fireflyassets_tests.front_door import FixedCatalogue, card, config
+from fireflyassets_tests.paid_services import Take, size
 
 LONG: list[Mapping[str, object]] = [
     {"name": "art", "kind": "generate", "size": "20x20"},

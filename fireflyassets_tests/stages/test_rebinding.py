@@ -10,8 +10,9 @@ from fireflyassets.stages.dispatch import STALE_AFTER, take_over
 from fireflyassets.stages.forming import Lane
 from fireflyassets.stages.rebinding import Moved, lanes_of, rebind
 from fireflyassets.wave.sweeping import Sweep
-from fireflyassets_tests.floor import ASPECTS, Floor, Take, floor, recipe, turns
+from fireflyassets_tests.floor import ASPECTS, Floor, floor, recipe, turns
 from fireflyassets_tests.front_door import FixedCatalogue, config
+from fireflyassets_tests.paid_services import Take
 
 
 def naming(*credentials: str) -> FixedCatalogue:

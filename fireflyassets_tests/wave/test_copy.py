@@ -10,8 +10,9 @@ from fireflyassets.core.status import Status
 from fireflyassets.core.text_rule import TextFrame, TextRule
 from fireflyassets.core.text_style import TextStyle
 from fireflyassets.limiter.virtual_time import run
-from fireflyassets_tests.floor import ASPECTS, Take, config, floor, recipe
+from fireflyassets_tests.floor import ASPECTS, config, floor, recipe
 from fireflyassets_tests.front_door import FixedCatalogue
+from fireflyassets_tests.paid_services import Take
 
 LETTERS = "Spring 0123456789"
 STYLE = TextStyle(font="Brand", size=Decimal(100), leading=Decimal(120))

@@ -22,14 +22,8 @@ from fireflyassets.ports.paid import EndedBadly, NotAccepted, OutcomeLost
 from fireflyassets.stages.dispatch import RunState, give_back_stranded, sweep
 from fireflyassets.wave.reports import Ended, Turn
 from fireflyassets_tests.books import books_agree
-from fireflyassets_tests.floor import (
-    ORGANISATION,
-    Behaviour,
-    Floor,
-    Take,
-    floor,
-    turns,
-)
+from fireflyassets_tests.floor import ORGANISATION, Floor, floor, turns
+from fireflyassets_tests.paid_services import Behaviour, Take
 
 FOR_EVER = 10**6
 

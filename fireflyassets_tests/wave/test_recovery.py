@@ -22,8 +22,9 @@ from fireflyassets.ports.paid import (
 from fireflyassets.stages.dispatch import take_over
 from fireflyassets.wave.reports import Turn
 from fireflyassets_tests.books import books_agree
-from fireflyassets_tests.floor import ASPECTS, Behaviour, Take, floor, recipe, turns
+from fireflyassets_tests.floor import ASPECTS, floor, recipe, turns
 from fireflyassets_tests.front_door import FixedCatalogue, config
+from fireflyassets_tests.paid_services import Behaviour, Take
 
 
 def test_a_lost_generate_is_held_and_not_repeated() -> None:

@@ -28,16 +28,9 @@ from fireflyassets.stages.dispatch import take_over
 from fireflyassets.wave.reports import Turn
 from fireflyassets.wave.sweeping import YOUNG, Sweep
 from fireflyassets_tests.books import books_agree
-from fireflyassets_tests.floor import (
-    ASPECTS,
-    Behaviour,
-    Floor,
-    Take,
-    floor,
-    recipe,
-    turns,
-)
+from fireflyassets_tests.floor import ASPECTS, Floor, floor, recipe, turns
 from fireflyassets_tests.front_door import FixedCatalogue, config
+from fireflyassets_tests.paid_services import Behaviour, Take
 
 
 async def swept(here: Floor) -> dict[str, int]:

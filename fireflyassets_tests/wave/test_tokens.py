@@ -10,7 +10,8 @@ from fireflyassets.limiter.virtual_time import run
 from fireflyassets.ports.images import GenerateRequest
 from fireflyassets.ports.paid import NotAccepted, Submission
 from fireflyassets.wave.reports import Turn
-from fireflyassets_tests.floor import ORGANISATION, FakeImages, Floor, floor, turns
+from fireflyassets_tests.floor import ORGANISATION, Floor, floor, turns
+from fireflyassets_tests.paid_services import FakeImages
 
 NO_TOKEN = NotAccepted(Fault(Family.IMS, 429, "rate_limited"), timedelta(seconds=5))
 

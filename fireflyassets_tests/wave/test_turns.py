@@ -18,7 +18,8 @@ from fireflyassets.stages.dispatch import take_over
 from fireflyassets.wave.engine import WaveEngine
 from fireflyassets.wave.reports import Skipped, Turn
 from fireflyassets_tests.books import books_agree
-from fireflyassets_tests.floor import ORGANISATION, FakeImages, Floor, Take, floor
+from fireflyassets_tests.floor import ORGANISATION, Floor, floor
+from fireflyassets_tests.paid_services import FakeImages, Take
 
 BUSY = Fault(Family.FIREFLY, 429, "rate_limited")
 

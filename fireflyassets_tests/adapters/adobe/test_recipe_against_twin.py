@@ -27,8 +27,9 @@ from fireflyassets.wave.thread import WaveThread
 from fireflyassets_tests.adapters.adobe import bench
 from fireflyassets_tests.adapters.adobe.conftest import billed, control
 from fireflyassets_tests.adapters.adobe.raw_server import Connection, raw_server
-from fireflyassets_tests.floor import Floor, floor, size
+from fireflyassets_tests.floor import Floor, floor
 from fireflyassets_tests.front_door import FixedCatalogue, config
+from fireflyassets_tests.paid_services import size
 from fireflyassets_tests.stages.test_picture_calls import PRICES
 
 pytestmark = pytest.mark.stack
