@@ -67,7 +67,8 @@ def foreign_doors(state: Path) -> list[str]:
         f"{each.name()} {door.laddr.ip}:{door.laddr.port}"
         for each in processes.of_stack(state)
         for door in each.net_connections("tcp")
-        if door.status == psutil.CONN_LISTEN and door.laddr.ip != "127.0.0.1"
+        if door.status == psutil.CONN_LISTEN
+        and door.laddr.ip.removeprefix("::ffff:") != "127.0.0.1"
     ]
 
 
