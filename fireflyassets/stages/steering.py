@@ -65,7 +65,7 @@ class Steering:
         if not may_move(row.status, Status.CANCELLED):
             return Kept(f"The job is {row.status.value} already.", "There is nothing to cancel.")
         history = self.ledger.history(row.job_id)
-        if history.is_owed_an_answer:
+        if history.unanswered:
             return _UNKNOWN
         now = self.clock.now()
         reason = f"Cancelled by {by}."
