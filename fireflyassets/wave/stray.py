@@ -40,6 +40,8 @@ class Found(StrEnum):
     WORKING = "working"
     UNKNOWN = "unknown"
     """Only a person, or the wave that waits for its key, can tell."""
+    UNREACHED = "unreached"
+    """Its credential's time was over; another slice comes to it."""
     STUCK = "stuck"
     """It could not be looked after; the log says why."""
 
