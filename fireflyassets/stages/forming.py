@@ -96,7 +96,7 @@ def form(
     hold = ledger.campaign_hold(batch.lane.customer, batch.campaign)
     if hold is not None:
         for row in batch.rows:
-            ledger.hold_with_campaign(row, hold)
+            ledger.hold_with_campaign(row, hold, now=now)
         return None
 
     def claim(job_id: str) -> Claim | None:
