@@ -16,11 +16,11 @@ from fireflyassets.core.money import Cause
 from fireflyassets.fence.call import Arrived, Lease, PaidCall, Tickets
 from fireflyassets.fence.collecting import Collector
 from fireflyassets.fence.standing import (
-    TELLS_UNTIL,
     MaySend,
     MustCollect,
     MustSettle,
     Undecidable,
+    absence_tells,
     standing,
 )
 from fireflyassets.fence.step_run import StepRun
@@ -291,8 +291,7 @@ class Fence:
             booked = self._booked(call, attempt, Cause.ACCEPTED_BUT_FAILED)
             await self.offload(self.ledger.book, booked)
             return Arrived(attempt, (Output(),), at - attempt.submitted_at, 0)
-        if attempt.vendor_id is not None or self.clock.now() > attempt.submitted_at + TELLS_UNTIL:
-            # It was taken for certain, or its file may have expired: absence is no proof.
+        if not absence_tells(attempt, now=self.clock.now()):
             raise errors.OutcomeUnknown(call.step, f"send {attempt.n} left no file that would tell")
         booked = self._booked(call, attempt, Cause.POSSIBLE_COST)
         fault = Fault(call.service.family, None, "nothing_written")

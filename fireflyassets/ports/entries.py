@@ -207,12 +207,11 @@ class History:
     operations: tuple[Operation, ...]
 
     @property
-    def is_owed_an_answer(self) -> bool:
-        """Say whether a paid call is open whose result nothing holds yet."""
+    def unanswered(self) -> tuple[Attempt, ...]:
+        """Return the sends that are open and whose result nothing holds yet."""
         bound = {(one.step, one.generation, one.n) for one in self.steps.values()}
-        return any(
-            one.is_open and (one.step, one.generation, one.n) not in bound for one in self.attempts
-        )
+        sends = (one for one in self.attempts if one.is_open)
+        return tuple(one for one in sends if (one.step, one.generation, one.n) not in bound)
 
     @property
     def cost(self) -> Cost:

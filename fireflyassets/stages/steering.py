@@ -65,7 +65,7 @@ class Steering:
         if not may_move(row.status, Status.CANCELLED):
             return Kept(f"The job is {row.status.value} already.", "There is nothing to cancel.")
         history = self.ledger.history(row.job_id)
-        if history.is_owed_an_answer:
+        if history.unanswered:
             return _UNKNOWN
         now = self.clock.now()
         reason = f"Cancelled by {by}."
@@ -77,10 +77,11 @@ class Steering:
 
     def hold(self, customer: str, campaign: str, *, reason: str, by: str) -> Hold:
         """Put a campaign on hold: nothing of it goes into a wave until it is resumed."""
-        wanted = Hold(f"The campaign is on hold ({by}): {reason}", self.clock.now(), CAMPAIGN)
+        now = self.clock.now()
+        wanted = Hold(f"The campaign is on hold ({by}): {reason}", now, CAMPAIGN)
         hold = self.ledger.hold_campaign(customer, campaign, wanted)
         queued = self._rows(customer, campaign, Status.QUEUED)
-        _each(lambda row: self.ledger.hold_with_campaign(row, hold), queued)
+        _each(lambda row: self.ledger.hold_with_campaign(row, hold, now=now), queued)
         return hold
 
     def resume(self, customer: str, campaign: str) -> None:
