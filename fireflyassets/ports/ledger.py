@@ -136,7 +136,11 @@ class JobLedger(ABC):
     # the wave's run
     @abstractmethod
     def start(self, wave_id: str, run_id: str, *, lease_until: datetime) -> Wave | None:
-        """Bind the wave to a run, once: None if another run has it or it has ended."""
+        """Bind the wave to a run, once: None if it has been started or has ended.
+
+        None for the same run too: it may be two processes, and each would send. A start whose
+        answer was lost knows its own write.
+        """
 
     @abstractmethod
     def heartbeat(self, wave_id: str, run_id: str, *, lease_until: datetime) -> bool:
