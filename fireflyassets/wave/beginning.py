@@ -100,7 +100,7 @@ def _claimable(row: JobRow) -> bool:
 def _why_not(row: JobRow) -> str | None:
     """Say why a job is left alone; None for one that is worked on or told again."""
     if row.hold is not None:
-        return f"it is held: {row.hold.reason}"
+        return f"it is held: {row.hold.and_door}"
     if row.wave is not None and row.status is Status.RUNNING:
         return f"wave {row.wave} works on it"
     if row.status in {Status.REVIEW, Status.FAILED, Status.CANCELLED}:
