@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from fireflyassets.core.errors import UndecidableNow
-from fireflyassets.core.job import JobRow
+from fireflyassets.core.job import FENCE, JobRow
 from fireflyassets.core.money import Cause
 from fireflyassets.core.status import ENDED, Status
 from fireflyassets.fence.call import Rates, operations_of
@@ -26,8 +26,6 @@ from fireflyassets.ports.entries import (
 )
 from fireflyassets.ports.ledger import JobLedger
 
-FENCE: Final = "fence"
-"""Who holds a job for an unknown outcome; once it is known, no person need lift the hold."""
 _PAGE: Final = 500
 _CLOSED: Final = frozenset({Status.SUCCEEDED, Status.FAILED, Status.CANCELLED})
 
@@ -87,7 +85,7 @@ class Resolver:
         move = self._move(row, history, attempt, decision, booked)
         if not self.ledger.decide(row, attempt, decision, move, booked):
             raise UndecidableNow(f"Job {job_id} has moved just now.")
-        return _told(attempt, decision, move)
+        return _told(row, attempt, decision, move)
 
     def _booked(self, row: JobRow, attempt: Attempt, decision: Decision) -> list[Operation]:
         cause = {
@@ -115,7 +113,8 @@ class Resolver:
         cost = replace(history, operations=(*history.operations, *booked)).cost
         said = f"Step {attempt.step}, send {attempt.n}"
         if dropped:
-            reason = f"{said}: given up by {decision.by}; its outcome stays unknown."
+            why = f" ({decision.why})" if decision.why else ""
+            reason = f"{said}: given up by {decision.by}{why}; its outcome stays unknown."
             ttl = decision.at + self.keep(row)
             return Ending(Status.FAILED, reason, (), cost, decision.at, ttl)
         if decision.verdict is Verdict.BILLED and not attempt.status_url:
@@ -149,12 +148,14 @@ def _but(attempts: Iterable[Attempt], decided: Attempt) -> Iterator[Attempt]:
     return (one for one in attempts if (one.step, one.generation, one.n) != send)
 
 
-def _told(attempt: Attempt, decision: Decision, move: Resumed | Ending | None) -> str:
+def _told(row: JobRow, attempt: Attempt, decision: Decision, move: Resumed | Ending | None) -> str:
     said = f"Send {attempt.n} of step {attempt.step}: {decision.verdict}, by {decision.by}."
     match move:
         case Ending(status=status):
             return f"{said} The job is now {status}."
         case Resumed():
             return f"{said} The job is due."
+        case None if row.hold is not None:
+            return f"{said} The job stays held: {row.hold.and_door}."
         case None:
             return f"{said} The job stays as it is."

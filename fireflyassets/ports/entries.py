@@ -113,11 +113,13 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A verdict on one send, with who gave it; kept with the send for good."""
+    """A verdict on one send, with who gave it and why; kept with the send for good."""
 
     verdict: Verdict
     by: str
     at: datetime
+    why: str | None = None
+    """None where it was not asked for: by a campaign's rule."""
 
 
 @dataclass(frozen=True, slots=True)

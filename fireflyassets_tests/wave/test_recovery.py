@@ -20,6 +20,7 @@ from fireflyassets.ports.paid import (
     Working,
 )
 from fireflyassets.stages.dispatch import take_over
+from fireflyassets.wave.beginning import begin
 from fireflyassets.wave.reports import Turn
 from fireflyassets_tests.books import books_agree
 from fireflyassets_tests.floor import ASPECTS, floor, recipe, turns
@@ -263,6 +264,32 @@ def test_a_killed_wave_is_taken_over_without_a_second_payment() -> None:
         assert len(here.documents.vendor.billed) == 18
         assert {here.row(job).crashes for job in unfinished} == {1}
         books_agree(here)
+
+    run(scenario)
+
+
+def test_a_run_that_is_launched_twice_sends_once() -> None:
+    """Its second process gets nothing while the first works: neither could see the other's send."""
+
+    async def scenario() -> None:
+        here = floor()
+        (job,) = here.order(1)
+        (wave,) = here.begin([job]).waves
+        working = asyncio.ensure_future(here.engine(wave).run())
+        await here.clock.sleep(timedelta(seconds=1))
+
+        again = begin(
+            here.ledger,
+            wave.wave_id,
+            wave.run_id or "",
+            settings=here.shop.settings,
+            now=here.clock.now(),
+        )
+
+        await working
+        assert again is None
+        assert here.images.vendor.sent == 1
+        assert here.row(job).status is Status.SUCCEEDED
 
     run(scenario)
 
