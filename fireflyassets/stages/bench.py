@@ -4,6 +4,7 @@ Belongs here: what generate, compose and deliver share. Does not: what each of t
 """
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -48,6 +49,8 @@ class Receiver:
     transfer: Offload
     """For whole objects and their decoding."""
     campaign: Campaign
+    chance: Callable[[], float]
+    """In [0, 1), for jitter."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,6 +155,7 @@ def assemble(
         offload=shop.lanes.ledger,
         transfer=shop.lanes.transfers,
         campaign=with_rules_of(campaign, newer),
+        chance=shop.chance,
     )
     rules = WaveRules(
         lease=settings.lease,

@@ -1,11 +1,15 @@
 """Generate: one picture from the prompt, kept untouched, or a clear reason why not."""
 
+from datetime import timedelta
 from decimal import Decimal
+
+import pytest
 
 from fireflyassets.core.failure import Family, Fault
 from fireflyassets.core.recipe import Model
 from fireflyassets.core.status import Status
 from fireflyassets.limiter.virtual_time import run
+from fireflyassets.ports.entries import AttemptState
 from fireflyassets.ports.images import GenerateRequest
 from fireflyassets.ports.paid import Done, Fetched, FetchFailed, NotAccepted, Output, Submission
 from fireflyassets.stages.bench import SEEDS, seed_for
@@ -88,6 +92,63 @@ def test_an_expired_url_is_read_anew_not_made_anew() -> None:
         (job,) = here.order(1)
         ended = await here.work([job])
         assert ended[job].turn is Turn.SUCCEEDED
+        assert here.images.vendor.sent == 1
+
+    run(scenario)
+
+
+class Faltering(FakeImages):
+    """A Firefly whose store of results answers 503 for *outage* downloads."""
+
+    outage = 0
+
+    async def fetch(self, url: str) -> Fetched | FetchFailed:
+        if self.outage:
+            self.outage -= 1
+            return FetchFailed(Fault(Family.STORAGE, 503, "storage_error"))
+        return await super().fetch(url)
+
+
+@pytest.mark.parametrize(("outage", "turns"), [(1, 1), (3, 1), (4, 2), (9, 3)])
+def test_an_outage_of_the_result_store_costs_no_paid_job(outage: int, turns: int) -> None:
+    """A result is asked for four times in a turn, with waits; then the job waits with its id."""
+
+    async def scenario() -> None:
+        here = floor()
+        images = Faltering(here.clock)
+        images.outage = outage
+        here.images = images
+        (job,) = here.order(1)
+        began = here.clock.now()
+        for _ in range(turns - 1):
+            assert (await here.work([job]))[job].turn is Turn.PARKED
+            assert here.ledger.history(job).attempts[0].state is AttemptState.ACCEPTED
+            await here.clock.sleep(timedelta(minutes=2))
+        assert (await here.work([job]))[job].turn is Turn.SUCCEEDED
+        assert here.images.vendor.sent == 1
+        assert here.clock.now() - began >= timedelta(seconds=1 + outage)
+
+    run(scenario)
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [("expired_url", Status.DLQ), ("not_a_picture", Status.REVIEW)],
+)
+def test_a_result_that_never_comes_is_not_asked_for_ever(code: str, status: Status) -> None:
+    """What no wait mends ends the job, with its send still accepted and paid for once."""
+
+    class Dead(FakeImages):
+        async def fetch(self, url: str) -> Fetched | FetchFailed:
+            return FetchFailed(Fault(Family.STORAGE, 403, code))
+
+    async def scenario() -> None:
+        here = floor()
+        here.images = Dead(here.clock)
+        (job,) = here.order(1)
+        await here.work([job])
+        assert here.row(job).status is status
+        assert here.ledger.history(job).attempts[0].state is AttemptState.ACCEPTED
         assert here.images.vendor.sent == 1
 
     run(scenario)
