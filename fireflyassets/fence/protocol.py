@@ -132,10 +132,11 @@ class Fence:
         """Wait until the service can be called: without that no ticket, row or try is spent."""
         while True:
             turn.check(call.step, now=self.clock.now())
-            missing = await self.lease.unless_closed(call.service.ready())
+            missing = await self.lease.unless_closed(call.ready())
             if missing is None:
                 return  # Or the wave stops: no ticket is taken then.
-            if (failure := classify(missing.fault)) is FailureClass.AUTH:
+            failure = classify(missing.fault)
+            if failure is not FailureClass.THROTTLED and ACTIONS[failure] is not Action.RETRY:
                 raise errors.StepRefused(call.step, missing.fault, failure=failure)
             await self._outage(call, turn, missing.retry_after)
 

@@ -18,6 +18,7 @@ from fireflyassets.core.recipe import Step
 from fireflyassets.fence.call import Arrived, PaidCall, Rates, StepCall
 from fireflyassets.fence.protocol import Fence
 from fireflyassets.ports.clock import Clock, Offload
+from fireflyassets.ports.custom_models import CustomModels
 from fireflyassets.ports.documents import DocumentComposer, PictureCutter
 from fireflyassets.ports.entries import Claim, History, Operation
 from fireflyassets.ports.images import ImageGenerator
@@ -59,6 +60,7 @@ class Tools(Receiver):
 
     fence: Fence
     references: ReferenceStore
+    models: CustomModels
 
 
 @dataclass(frozen=True, slots=True)

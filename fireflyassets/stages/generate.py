@@ -28,6 +28,7 @@ from fireflyassets.stages.picture_calls import (
     Pictures,
     Reference,
     forget,
+    ready,
     references,
     send,
     service_of,
@@ -96,6 +97,7 @@ def _paid_call(
         step=step.name,
         learns=step.name,
         service=service_of(tools, step),
+        ready=partial(ready, tools, step),
         submit=partial(send, tools, job, step, taken),
         output_key=partial(_output_key, job, step) if isinstance(step, AdjustStep) else None,
         tries=step.retry,
@@ -138,13 +140,17 @@ async def _fetch(tools: Receiver, call: StepCall, arrived: Arrived) -> Fetched:
             fetched = FetchFailed(again.fault)
     if isinstance(fetched, Fetched):
         return fetched
-    if fetched.fault.code == "not_a_picture":
-        raise errors.RenditionDefect(call.step, "the result is no picture")
-    failure = classify(fetched.fault)
+    raise _unfetched(tools, call, fetched.fault)
+
+
+def _unfetched(tools: Receiver, call: StepCall, fault: Fault) -> errors.FactoryError:
+    if fault.code == "not_a_picture":
+        return errors.RenditionDefect(call.step, "the result is no picture")
+    failure = classify(fault)
     if failure in {FailureClass.STALE_REFERENCE, FailureClass.BUG}:
-        raise errors.StepRefused(call.step, fetched.fault, failure=failure)
-    raise errors.ServiceUnavailable(
-        f"Step {call.step}: {fetched.fault.sentence()}. Its result is paid for and fetched later.",
+        return errors.StepRefused(call.step, fault, failure=failure)
+    return errors.ServiceUnavailable(
+        f"Step {call.step}: {fault.sentence()}. Its result is paid for and fetched later.",
         until=tools.clock.now() + DOWNLOAD_PARK,
     )
 

@@ -150,6 +150,7 @@ def assemble(
         documents=services.documents,
         cutter=services.cutter,
         references=services.references,
+        models=services.models,
         pictures=shop.pictures,
         clock=shop.clock,
         offload=shop.lanes.ledger,

@@ -165,6 +165,33 @@ def test_a_second_refused_token_is_a_refusal() -> None:
     assert here.row(job).status is Status.DLQ
 
 
+@pytest.mark.parametrize(
+    ("code", "turn", "status"),
+    [
+        ("invalid_client", Turn.FAILED, Status.DLQ),
+        ("invalid_scope", Turn.FAILED, Status.DLQ),
+        ("unauthorized_client", Turn.FAILED, Status.DLQ),
+        ("access_denied", Turn.HELD, Status.QUEUED),
+    ],
+)
+def test_a_token_that_is_refused_for_good_ends_the_wait(
+    code: str, turn: Turn, status: Status
+) -> None:
+    """What waiting does not mend is told at once; nothing is spent, no row written."""
+
+    async def scenario() -> None:
+        here = floor()
+        (job,) = here.order(1)
+        here.images.vendor.missing.append(
+            NotAccepted(Fault(Family.IMS, None, code), timedelta(seconds=30))
+        )
+        assert (await here.work([job]))[job].turn is turn
+        assert here.row(job).status is status
+        assert here.ledger.history(job).attempts == ()
+
+    run(scenario)
+
+
 def test_a_long_wait_is_waited_out_of_the_turn() -> None:
     """A 503 that names ten minutes parks the job until then; nothing is sent sooner."""
 

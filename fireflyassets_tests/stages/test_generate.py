@@ -10,11 +10,11 @@ from fireflyassets.core.recipe import Model
 from fireflyassets.core.status import Status
 from fireflyassets.limiter.virtual_time import run
 from fireflyassets.ports.entries import AttemptState
-from fireflyassets.ports.images import GenerateRequest
-from fireflyassets.ports.paid import Done, Fetched, FetchFailed, NotAccepted, Output, Submission
+from fireflyassets.ports.paid import Done, Fetched, FetchFailed, Output
 from fireflyassets.stages.bench import SEEDS, seed_for
 from fireflyassets.wave.reports import Turn
-from fireflyassets_tests.floor import ASPECTS, floor, recipe
+from fireflyassets_tests.floor import ASPECTS, Floor, floor, recipe
+from fireflyassets_tests.free_services import FakeModels
 from fireflyassets_tests.front_door import FixedCatalogue, card, config
 from fireflyassets_tests.paid_services import FakeImages, Take, jpeg
 
@@ -43,30 +43,46 @@ def test_seeds_are_stable_and_differ() -> None:
     assert seed_for("job-1", "art", 1) == seed_for("job-1", "art", 1)
 
 
-class InTraining(FakeImages):
-    """A Firefly whose custom model is still in training."""
-
-    async def generate(self, request: GenerateRequest) -> Submission:
-        if request.custom_model == "urn:aaid:sc:1":
-            return NotAccepted(Fault(Family.FIREFLY, None, "model_not_ready"))
-        return await super().generate(request)
+def custom_floor(*said: str) -> Floor:
+    """Return a floor whose recipe uses a custom model, of which the vendor tells *said*."""
+    made = recipe(model="image3_custom", custom_model="urn:aaid:sc:1")
+    templates = {aspect: f"{aspect}.psd" for aspect in ASPECTS}
+    asked = config(aspects=ASPECTS, templates=templates, recipe=made)
+    prices = card(generate={Model.IMAGE3_CUSTOM: Decimal(1)})
+    here = floor(catalogue=FixedCatalogue(asked, cards=(prices,)))
+    here.models = FakeModels(*said)
+    return here
 
 
 def test_a_model_in_training_parks_the_job() -> None:
-    """Nothing is paid or failed until the model is ready; then the job goes on by itself."""
+    """However long it trains, no send is made and no try spent; then the job goes on by itself."""
 
     async def scenario() -> None:
-        made = recipe(model="image3_custom", custom_model="urn:aaid:sc:1")
-        templates = {aspect: f"{aspect}.psd" for aspect in ASPECTS}
-        asked = config(aspects=ASPECTS, templates=templates, recipe=made)
-        prices = card(generate={Model.IMAGE3_CUSTOM: Decimal(1)})
-        here = floor(catalogue=FixedCatalogue(asked, cards=(prices,)))
-        here.images = InTraining(here.clock)
+        here = custom_floor(*["model_not_ready"] * 7, "")
         (job,) = here.order(1)
-        first = await here.work([job])
-        assert first[job].turn is Turn.PARKED
-        assert here.row(job).status is Status.QUEUED
-        assert here.images.vendor.billed == []
+        for _ in range(7):
+            assert (await here.work([job]))[job].turn is Turn.PARKED
+            assert here.row(job).status is Status.QUEUED
+            assert here.ledger.history(job).attempts == ()
+            await here.clock.sleep(timedelta(minutes=10))
+        assert (await here.work([job]))[job].turn is Turn.SUCCEEDED
+        assert here.images.vendor.sent == 1
+
+    run(scenario)
+
+
+@pytest.mark.parametrize(
+    ("code", "status"), [("model_unknown", Status.REVIEW), ("model_base", Status.REVIEW)]
+)
+def test_a_model_of_no_use_costs_nothing(code: str, status: Status) -> None:
+    """A model that is gone or of another base is found out before a ticket is taken."""
+
+    async def scenario() -> None:
+        here = custom_floor(code)
+        (job,) = here.order(1)
+        await here.work([job])
+        assert here.row(job).status is status
+        assert here.ledger.history(job).attempts == ()
 
     run(scenario)
 
