@@ -171,7 +171,7 @@ def test_a_second_refused_token_is_a_refusal() -> None:
         ("invalid_client", Turn.FAILED, Status.DLQ),
         ("invalid_scope", Turn.FAILED, Status.DLQ),
         ("unauthorized_client", Turn.FAILED, Status.DLQ),
-        ("access_denied", Turn.HELD, Status.QUEUED),
+        ("access_denied", Turn.FAILED, Status.DLQ),
     ],
 )
 def test_a_token_that_is_refused_for_good_ends_the_wait(
@@ -183,7 +183,7 @@ def test_a_token_that_is_refused_for_good_ends_the_wait(
         here = floor()
         (job,) = here.order(1)
         here.images.vendor.missing.append(
-            NotAccepted(Fault(Family.IMS, None, code), timedelta(seconds=30))
+            NotAccepted(Fault(Family.IMS, 400, code), timedelta(seconds=30))
         )
         assert (await here.work([job]))[job].turn is turn
         assert here.row(job).status is status

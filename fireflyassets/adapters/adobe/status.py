@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final, cast
 
 from fireflyassets.adapters.adobe import faults
-from fireflyassets.core.failure import Family, Fault
+from fireflyassets.core.failure import FailureClass, Family, Fault, classify
 from fireflyassets.ports.paid import Done, EndedBadly, Output, Poll, Working
 
 _SUCCEEDED: Final = "succeeded"
@@ -39,8 +39,15 @@ def read(payload: object, *, family: Family, hide: Iterable[str] = ()) -> Poll:
 
 
 def _ending(body: dict[str, object], code: str, family: Family, hide: Iterable[str]) -> Fault:
+    """Return the fault of a bad end.
+
+    A cancelled job is sent no more, whatever its code; one out of time is, unless its code forbids.
+    """
     said = faults.from_json(family, body, status=None, hide=hide)
-    return Fault(family, None, said.code or code, said.field, said.message)
+    own = code == "cancelled" or (code and classify(said) is FailureClass.UNKNOWN)
+    if not own or said.code in {"", code}:
+        return replace(said, code=said.code or code)
+    return replace(said, code=code, message=f"{said.code}; {said.message}")
 
 
 def _outputs(value: object) -> tuple[Output, ...]:
