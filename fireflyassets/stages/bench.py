@@ -170,7 +170,7 @@ async def looked_at(
     Raises:
         RenditionDefect: It is not.
     """
-    seen = await tools.transfer(tools.pictures.look, content)
+    seen = await tools.transfer(tools.pictures.look, content, asked=(width, height))
     if isinstance(seen, Unreadable):
         raise errors.RenditionDefect(step, f"the result is unusable: {seen.reason}")
     if (seen.width, seen.height) != (width, height):
