@@ -72,7 +72,8 @@ async def receive(tools: Receiver, call: StepCall, step: PictureStep, arrived: A
         StepRefused: Its URL has expired, and the status call has no fresh one.
     """
     width, height = ids.parse_aspect(tools.campaign.config.recipe.sizes()[step.name])
-    content = await _content(tools, call, arrived)
+    asked = seed_for(call.row.job_id, step.name, arrived.attempt.generation)
+    content = await _content(tools, call, arrived, asked)
     seen, digest = await looked_at(tools, step.name, content, width=width, height=height)
     row = call.row
     key = ids.original_key(
@@ -83,8 +84,8 @@ async def receive(tools: Receiver, call: StepCall, step: PictureStep, arrived: A
     if step.family is not Family.FIREFLY:
         return Kept(picture)
     model = step.model.value if isinstance(step, GenerateStep | SimilarStep) else None
-    seed = seed_for(row.job_id, step.name, arrived.attempt.generation)
-    return Kept(picture, model=model, seed=seed)
+    said = _chosen(arrived.outputs, asked).seed
+    return Kept(picture, model=model, seed=asked if said is None else said)
 
 
 def _paid_call(
@@ -112,22 +113,27 @@ def _output_key(job: JobInHand, step: PictureStep, n: int) -> str:
     return ids.temporary_key(row.job_id, step.name, row.generation, n, f"{step.name}.jpg")
 
 
-async def _content(tools: Receiver, call: StepCall, arrived: Arrived) -> bytes:
+def _chosen(outputs: tuple[Output, ...], seed: int) -> Output:
+    """Return the output of the *seed* that was asked for; the first where none names it."""
+    return next((one for one in outputs if one.seed == seed), outputs[0] if outputs else Output())
+
+
+async def _content(tools: Receiver, call: StepCall, arrived: Arrived, seed: int) -> bytes:
     """Return the result's bytes, from the vendor or from where it wrote them."""
     if arrived.attempt.output_key is None:
-        return (await _fetch(tools, call, arrived)).content
+        return (await _fetch(tools, call, arrived, seed)).content
     content = await tools.transfer(tools.objects.get, arrived.attempt.output_key)
     if content is None:
         raise errors.RenditionDefect(call.step, "the job succeeded and wrote nothing")
     return content
 
 
-async def _fetch(tools: Receiver, call: StepCall, arrived: Arrived) -> Fetched:
+async def _fetch(tools: Receiver, call: StepCall, arrived: Arrived, seed: int) -> Fetched:
     """Download the result; where that fails its URL is read anew from the status call.
 
     The send stays accepted whatever comes: the next turn, the sweep or a replay asks for it.
     """
-    fetched = await _download(call, arrived.outputs)
+    fetched = await _download(call, _chosen(arrived.outputs, seed))
     for n in range(1, DOWNLOADS):
         if isinstance(fetched, Fetched):
             return fetched
@@ -135,7 +141,7 @@ async def _fetch(tools: Receiver, call: StepCall, arrived: Arrived) -> Fetched:
             await tools.clock.sleep(DOWNLOAD_BACKOFF * 2**n * tools.chance())
         again = await call.service.poll(arrived.attempt.status_url or "")
         if isinstance(again, Done):
-            fetched = await _download(call, again.outputs)
+            fetched = await _download(call, _chosen(again.outputs, seed))
         elif isinstance(again, PollFailed):
             fetched = FetchFailed(again.fault)
     if isinstance(fetched, Fetched):
@@ -155,8 +161,7 @@ def _unfetched(tools: Receiver, call: StepCall, fault: Fault) -> errors.FactoryE
     )
 
 
-async def _download(call: StepCall, outputs: tuple[Output, ...]) -> Fetched | FetchFailed:
-    url = outputs[0].url if outputs else None
-    if url is None:
+async def _download(call: StepCall, output: Output) -> Fetched | FetchFailed:
+    if output.url is None:
         raise errors.RenditionDefect(call.step, "the job succeeded without an output")
-    return await call.service.fetch(url)
+    return await call.service.fetch(output.url)

@@ -30,7 +30,38 @@ def test_the_original_is_kept_with_its_hash() -> None:
         assert here.objects.get(made.picture.key) == jpeg(20, 20)
         assert made.picture.key.startswith("originals/acme/spring-launch/")
         assert made.model == "image3"
-        assert made.seed == seed_for(job, "art", 1)
+        assert made.seed == 1
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("said", [None, 999])
+def test_the_seed_that_is_kept_is_the_vendor_s(said: int | None) -> None:
+    """What the vendor says it drew from is recorded; only where it says nothing, what we asked."""
+
+    async def scenario() -> None:
+        here = floor()
+        (job,) = here.order(1)
+        output = Output("https://out/firefly-1", seed=said)
+        here.images.vendor.script.append(Take(ending=Done((output,))))
+        await here.work([job])
+        made = here.ledger.history(job).steps["art", 1]
+        assert made.seed == (seed_for(job, "art", 1) if said is None else said)
+
+    run(scenario)
+
+
+def test_of_several_outputs_the_asked_seed_s_is_taken() -> None:
+    """Their order is no promise: the picture is found by its seed."""
+
+    async def scenario() -> None:
+        here = floor()
+        (job,) = here.order(1)
+        seed = seed_for(job, "art", 1)
+        outputs = (Output("https://out/other", seed=5), Output("https://out/firefly-1", seed=seed))
+        here.images.vendor.script.append(Take(ending=Done(outputs)))
+        await here.work([job])
+        assert here.ledger.history(job).steps["art", 1].seed == seed
 
     run(scenario)
 

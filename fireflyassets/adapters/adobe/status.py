@@ -13,6 +13,7 @@ from fireflyassets.core.failure import FailureClass, Family, Fault, classify
 from fireflyassets.ports.paid import Done, EndedBadly, Output, Poll, Working
 
 _SUCCEEDED: Final = "succeeded"
+_WORKING: Final = frozenset({"pending", "running", "cancel_pending", "not_started"})
 _ENDED: Final = {
     "failed": "",
     "timeout": "timeout",
@@ -36,6 +37,14 @@ def read(payload: object, *, family: Family, hide: Iterable[str] = ()) -> Poll:
     if isinstance(state, str) and state in _ENDED:
         return EndedBadly(_ending(body, _ENDED[state], family, hide))
     return Working()
+
+
+def unknown_word(payload: object) -> str | None:
+    """Return the state that a payload tells and nobody knows; None where it is a known one."""
+    state = _object(payload).get("status")
+    if not isinstance(state, str):
+        return "none"
+    return None if state in {_SUCCEEDED, *_ENDED, *_WORKING} else faults.redact(state[:40])
 
 
 def _ending(body: dict[str, object], code: str, family: Family, hide: Iterable[str]) -> Fault:
