@@ -242,7 +242,7 @@ BY_STATUS: Final[dict[int, FailureClass]] = {
     451: FailureClass.UNSAFE_CONTENT,
     501: FailureClass.BUG,
 }
-FORBIDDEN_WORDS: Final = (("traffic", FailureClass.TRANSIENT), ("quota", FailureClass.QUOTA))
+FORBIDDEN_WORDS: Final = (("high traffic", FailureClass.TRANSIENT), ("quota", FailureClass.QUOTA))
 """What the message of Photoshop's one code for all 403s gives away."""
 
 

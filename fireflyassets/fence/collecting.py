@@ -79,7 +79,7 @@ class Collector:
                 raise errors.Stopped(f"Step {call.step}: the wave stops.", until=self.clock.now())
             if late and (isinstance(answer, Working) or asking.failed_late >= LAST_QUESTIONS):
                 # The id stays accepted: whoever runs the job again asks for it first.
-                raise errors.StepRefused(call.step, fault, failure=FailureClass.TRANSIENT)
+                raise errors.StepRefused(call.step, fault, failure=_late(fault))
 
     async def close(
         self,
@@ -136,3 +136,10 @@ class Collector:
         if stale_again or ACTIONS[failure] is not Action.RETRY:
             raise errors.StepRefused(call.step, fault, failure=failure)
         return closed
+
+
+def _late(fault: Fault) -> FailureClass:
+    """Return why a job that is past its deadline was not heard of; no refused input can be it."""
+    failure = classify(fault)
+    passes = ACTIONS[failure] in {Action.REVIEW, Action.RETRY}
+    return FailureClass.TRANSIENT if passes else failure

@@ -107,6 +107,10 @@ PHOTOSHOP: dict[str, tuple[Fault, FailureClass]] = {
         Fault(PS, 403, "unauthorized_forbidden", message="Try later, high traffic"),
         TRANSIENT,
     ),
+    "forbidden-traffic": (
+        Fault(PS, 403, "unauthorized_forbidden", message="no traffic of this kind is allowed"),
+        ENTITLEMENT,
+    ),
     "forbidden-by-quota": (
         Fault(PS, 403, "unauthorized_forbidden", message="Quota exceeded"),
         QUOTA,

@@ -129,12 +129,21 @@ def test_a_long_refusal_of_a_question_is_not_the_end() -> None:
     run(scenario)
 
 
-def test_questions_that_fail_past_the_deadline_end_too() -> None:
+@pytest.mark.parametrize(
+    ("fault", "ended"),
+    [
+        (Fault(Family.FIREFLY, 503, "model_not_loaded"), "failed"),
+        (Fault(Family.FIREFLY, 422, "validation_error"), "failed"),
+        (Fault(Family.FIREFLY, 429, "rate_limited"), "parked"),
+        (Fault(Family.FIREFLY, None, "untrusted_url"), "held"),
+    ],
+)
+def test_questions_that_fail_past_the_deadline_end_too(fault: Fault, ended: str) -> None:
     """A status call that never answers is left three questions past the deadline, id kept."""
 
     class Mute(FakeImages):
         async def poll(self, status_url: str) -> Poll:
-            return PollFailed(Fault(Family.FIREFLY, 503, "model_not_loaded"))
+            return PollFailed(fault)
 
     async def scenario() -> None:
         here = floor()
@@ -142,7 +151,7 @@ def test_questions_that_fail_past_the_deadline_end_too() -> None:
         (job,) = here.order(1)
 
         begun = here.clock.now()
-        assert turns(await here.work([job])) == ["failed"]
+        assert turns(await here.work([job])) == [ended]
 
         assert STEP_TIMEOUT <= here.clock.now() - begun < STEP_TIMEOUT + timedelta(minutes=1)
         (attempt,) = here.ledger.history(job).attempts
