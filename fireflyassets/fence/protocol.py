@@ -39,6 +39,7 @@ UNPACED_PARK: Final = timedelta(minutes=1)
 HEARTBEAT_LOOK: Final = timedelta(milliseconds=250)
 """How often a send that does not fit the lease looks whether a heartbeat has moved it."""
 LONGEST_WAIT: Final = timedelta(seconds=60)
+"""In a turn; who is asked to wait longer is parked until then."""
 LATEST_SEND: Final = timedelta(seconds=5)
 """How old a ticket may be at its send; an older one is given up, or sends would come in a crowd
 once a slow store has taken their rows."""
@@ -131,17 +132,21 @@ class Fence:
         """Wait until the service can be called: without that no ticket, row or try is spent."""
         while True:
             turn.check(call.step, now=self.clock.now())
-            missing = await self.lease.unless_closed(call.service.ready())
+            missing = await self.lease.unless_closed(call.ready())
             if missing is None:
                 return  # Or the wave stops: no ticket is taken then.
-            if (failure := classify(missing.fault)) is FailureClass.AUTH:
+            failure = classify(missing.fault)
+            if failure is not FailureClass.THROTTLED and ACTIONS[failure] is not Action.RETRY:
                 raise errors.StepRefused(call.step, missing.fault, failure=failure)
-            await self._outage(turn, missing.retry_after)
+            await self._outage(call, turn, missing.retry_after)
 
-    async def _outage(self, turn: StepRun, retry_after: timedelta | None) -> None:
+    async def _outage(self, call: PaidCall, turn: StepRun, retry_after: timedelta | None) -> None:
         turn.outages += 1
         wait = retry_after or RETRY_WAIT * (1 + self.jitter())
-        await self.lease.unless_closed(self.clock.sleep(min(wait, LONGEST_WAIT)))
+        if wait > LONGEST_WAIT:
+            said = f"Step {call.step}: the service asks for a wait of {wait}."
+            raise errors.ServiceUnavailable(said, until=self.clock.now() + wait)
+        await self.lease.unless_closed(self.clock.sleep(wait))
 
     async def _begun(self, attempt: Attempt) -> bool:
         """Create the attempt's row; after an outage the one in the way may be our own."""
@@ -259,7 +264,7 @@ class Fence:
         elif failure is FailureClass.STALE_REFERENCE:
             raise errors.StepRefused(call.step, answer.fault, failure=failure)
         elif tokenless or ACTIONS[failure] is Action.RETRY:
-            await self._outage(turn, answer.retry_after)
+            await self._outage(call, turn, answer.retry_after)
         else:
             raise errors.StepRefused(call.step, answer.fault, failure=failure)
         return closed

@@ -164,6 +164,7 @@ class Sweep:
             offload=shop.lanes.ledger,
             transfer=shop.lanes.transfers,
             campaign=campaign,
+            chance=shop.chance,
         )
 
 
