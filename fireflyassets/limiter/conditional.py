@@ -20,6 +20,7 @@ from fireflyassets.limiter.overriding import (
     asked_interval,
     audit_cleared,
     audit_ended,
+    audit_limits,
     audit_set,
 )
 from fireflyassets.limiter.port import (
@@ -84,10 +85,15 @@ class ConditionalLimiter(Limiter):
 
     def register(self, item: str, limits: Limits) -> None:
         """Make *item* known under *limits*; see `Limiter.register`."""
+        is_told = self._limits.get(item) == limits
         self._limits[item] = limits
         self._settle()
         self._try(item, protocol.Init(law.initial(limits, self._time())))
-        self._change(item, lambda state, now: rates.plan_limits(state, now, limits))
+        if is_told:
+            return
+        before, after = self._change(item, lambda state, now: rates.plan_limits(state, now, limits))
+        if after is not before:
+            audit_limits(item, limits)
 
     def reserve(self, item: str, count: int) -> Granted | Parked:
         """Take up to *count* tickets; see `Limiter.reserve`."""
