@@ -24,6 +24,7 @@ from fireflyassets.limiter.overriding import (
     audit_set,
 )
 from fireflyassets.limiter.port import (
+    NO_NOTICE,
     Due,
     Granted,
     ItemState,
@@ -95,14 +96,15 @@ class ConditionalLimiter(Limiter):
         if after is not before:
             audit_limits(item, limits)
 
-    def reserve(self, item: str, count: int) -> Granted | Parked:
+    def reserve(self, item: str, count: int, *, notice: timedelta = NO_NOTICE) -> Granted | Parked:
         """Take up to *count* tickets; see `Limiter.reserve`."""
         if count < 1:
             raise ValueError(f"A reservation takes at least one ticket, not {count}.")
         self._settle()
         fresh = False
         for _ in range(TRIES):
-            step = reservation.plan(self._state(item).state, self._time(), count)
+            state, now = self._state(item).state, self._time()
+            step = reservation.plan(state, now, count, notice // timedelta(microseconds=1))
             if isinstance(step, reservation.Refusal):
                 if fresh:
                     return Parked(instant(step.until), step.reason)

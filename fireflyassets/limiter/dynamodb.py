@@ -262,6 +262,8 @@ def decode(stored: "Mapping[str, AttributeValueTypeDef]") -> State | None:
     numbers = {field: int(stored[name].get("N", "")) for field, name in ATTRIBUTES.items()}
     return State(
         **numbers,
-        **{field: stored[name].get("S", "") for field, name in WORDS.items()},
+        over_by=stored["oby"].get("S", ""),
+        over_why=stored["owhy"].get("S", ""),
+        source=stored["src"].get("S", ""),
         reason=PaceReason[stored[REASON].get("S", "")],
     )

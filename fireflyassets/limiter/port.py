@@ -15,6 +15,7 @@ from enum import StrEnum
 
 SECOND = timedelta(seconds=1)
 MINUTE = timedelta(minutes=1)
+NO_NOTICE = timedelta(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,8 +210,10 @@ class Limiter(ABC):
         """
 
     @abstractmethod
-    def reserve(self, item: str, count: int) -> Granted | Parked:
+    def reserve(self, item: str, count: int, *, notice: timedelta = NO_NOTICE) -> Granted | Parked:
         """Take up to *count* consecutive tickets, each due within five minutes.
+
+        None is due sooner than *notice*: for who has something to do before the call.
 
         Raises:
             UnknownItem: The item was never registered.

@@ -27,6 +27,7 @@ from fireflyassets.limiter.overriding import (
     audit_set,
 )
 from fireflyassets.limiter.port import (
+    NO_NOTICE,
     Due,
     Granted,
     ItemState,
@@ -131,11 +132,11 @@ class RedisLimiter(Limiter):
         else:
             self._tell(item, limits)
 
-    def reserve(self, item: str, count: int) -> Granted | Parked:
+    def reserve(self, item: str, count: int, *, notice: timedelta = NO_NOTICE) -> Granted | Parked:
         """Take up to *count* tickets; see `Limiter.reserve`."""
         if count < 1:
             raise ValueError(f"A reservation takes at least one ticket, not {count}.")
-        answer = self._call(item, "reserve", count)
+        answer = self._call(item, "reserve", count, notice // timedelta(microseconds=1))
         if answer.outcome in REFUSALS:
             return Parked(self._local(answer.first), REFUSALS[answer.outcome])
         numbers = range(answer.first, answer.first + answer.second)
@@ -255,8 +256,8 @@ class RedisLimiter(Limiter):
 def _state(stored: Sequence[str]) -> State:
     reason, by, why, source = stored[: len(WORDS)]
     numbers = dict(zip(FIELDS, map(int, stored[len(WORDS) :]), strict=True))
-    words = {"over_by": by, "over_why": why, "source": source}
-    return State(**numbers, **words, reason=PaceReason[reason])
+    told = PaceReason[reason]
+    return State(**numbers, over_by=by, over_why=why, source=source, reason=told)
 
 
 def _text(value: bytes | str) -> str:

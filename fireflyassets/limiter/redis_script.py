@@ -5,9 +5,9 @@ the law of `reservation` and `rates` once more, in a language where one call is 
 needs a fence, and no call is ever lost and repeated. A test holds the two against each other.
 
 KEYS: the item. ARGV: the operation, the time in microseconds or ``server``, then
-``register`` nominal, day limit, as of, source; ``reserve`` count; ``pause`` microseconds or ``none``;
-``override`` interval, microseconds, by, why; ``clear``; ``read``. The answer: ``missing``, or an
-outcome, two numbers, the time, and the state: its words, then its numbers.
+``register`` nominal, day limit, as of, source; ``reserve`` count, notice; ``pause`` microseconds
+or ``none``; ``override`` interval, microseconds, by, why; ``clear``; ``read``. The answer:
+``missing``, or an outcome, two numbers, the time, and the state: its words, then its numbers.
 Numbers are doubles, exact below 2**53: the year 2255 in microseconds.
 """
 
@@ -84,14 +84,14 @@ end
 
 local function due_at(number) return s.base_at + (number - s.base_number) * s.interval end
 
-local function first_live()
-  return s.base_number + math.max(0, math.ceil((now - s.base_at) / s.interval))
+local function first_live(at)
+  return s.base_number + math.max(0, math.ceil((at - s.base_at) / s.interval))
 end
 
 local function last_due_by(at) return s.base_number + math.floor((at - s.base_at) / s.interval) end
 
 local function rebase()
-  local base = first_live()
+  local base = first_live(now)
   local at = due_at(base)
   if base > s.base_number then s.before_at = due_at(base - 1) end
   if s.new_interval < s.interval then
@@ -173,10 +173,10 @@ local function refuse(due)
   return answer('ahead', due)
 end
 
-local function reserve(count)
+local function reserve(count, notice)
   raise()
-  local floor = first_live()
-  local idle, start = s.next_number < floor, math.max(now, s.blocked)
+  local floor = first_live(now + notice)
+  local idle, start = s.next_number < floor, math.max(now + notice, s.blocked)
   local restart = idle and due_at(floor) - start > $IDLE_GRID_US
   local first = math.max(floor, s.next_number)
   local due = restart and start or due_at(first)
@@ -245,7 +245,7 @@ if operation == 'register' then
   return register(tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6])
 end
 if not load_state() then return {'missing'} end
-if operation == 'reserve' then return reserve(tonumber(ARGV[3])) end
+if operation == 'reserve' then return reserve(tonumber(ARGV[3]), tonumber(ARGV[4])) end
 if operation == 'pause' then return pause(tonumber(ARGV[3]) or $DEFAULT_PAUSE_US) end
 if operation == 'override' then
   return override(tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5], ARGV[6])

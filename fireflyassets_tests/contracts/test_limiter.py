@@ -11,7 +11,15 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from fireflyassets.limiter.errors import UnknownItem
-from fireflyassets.limiter.port import Limits, PaceReason, Parked, ParkReason, Ticket, Window
+from fireflyassets.limiter.port import (
+    Granted,
+    Limits,
+    PaceReason,
+    Parked,
+    ParkReason,
+    Ticket,
+    Window,
+)
 from fireflyassets_tests.limiter.worlds import NOON, World, granted, per_minute, seconds
 
 MIDNIGHT = datetime(2026, 3, 10, tzinfo=UTC)
@@ -90,6 +98,23 @@ def test_idle_time_buys_no_burst(world: World, rate: int) -> None:
 
     assert timedelta(0) <= first - world.clock.at <= timedelta(seconds=1)
     assert second - first == timedelta(seconds=75 / rate)
+
+
+@pytest.mark.parametrize("rate", [4, 60, 600])
+@pytest.mark.parametrize("idle", [0.3, 3600])
+def test_who_needs_time_gets_a_later_ticket(world: World, rate: int, idle: float) -> None:
+    """No ticket is due within the notice, none is wasted for it, and the spacing stays."""
+    limiter = world.limiter(per_minute(rate))
+    granted(limiter, world.item)
+    world.clock.advance(idle)
+    soonest = world.clock.at + timedelta(seconds=0.6)
+
+    block = limiter.reserve(world.item, 2, notice=timedelta(seconds=0.6))
+
+    assert isinstance(block, Granted)
+    assert block.due_at[0] >= soonest
+    assert block.due_at[1] - block.due_at[0] == timedelta(seconds=75 / rate)
+    assert limiter.state(world.item).used_today == 3
 
 
 def test_a_late_asker_gets_no_passed_ticket(world: World) -> None:
