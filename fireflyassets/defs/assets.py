@@ -32,6 +32,8 @@ TEMPLATE: Final = "template"
 CHECK_CHUNK: Final = 25
 """Jobs whose check evaluations are written together."""
 
+_NOT_WON: Final = "another wave took it, it came into another line, or its campaign is on hold"
+
 Event = dg.AssetMaterialization | dg.AssetCheckEvaluation
 
 
@@ -251,7 +253,7 @@ class WaveRun:
         won = wave.jobs if wave else ()
         for row in batch.rows:
             if row.job_id not in won:
-                yield Skipped(row.job_id, "another wave took it, or its campaign is on hold")
+                yield Skipped(row.job_id, _NOT_WON)
         if wave:
             self.context.instance.add_run_tags(run_id, {names.WAVE_TAG: wave.wave_id})
             yield from WaveThread(shop, wave, run_id).reports()

@@ -4,7 +4,7 @@ Belongs here: which sends wait for it, and what each verdict does to the send an
 Does not: asking the vendor; printing.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -14,7 +14,7 @@ from fireflyassets.core.job import FENCE, JobRow
 from fireflyassets.core.money import Cause
 from fireflyassets.core.status import ENDED, Status
 from fireflyassets.fence.call import Rates, operations_of
-from fireflyassets.fence.standing import SETTLED_AFTER
+from fireflyassets.fence.standing import awaits_person, settles_at
 from fireflyassets.ports.entries import (
     Attempt,
     Decision,
@@ -36,13 +36,8 @@ class Unknown:
 
     row: JobRow
     attempt: Attempt
-
-    @property
-    def settles_at(self) -> datetime | None:
-        """Return when our own key tells by itself; None: it needs a person."""
-        if self.attempt.output_key is None:
-            return None
-        return self.attempt.submitted_at + SETTLED_AFTER
+    settles_at: datetime | None
+    """When our own key tells by itself; None: it needs a person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +58,8 @@ class Resolver:
             for attempt in page:
                 row = self.ledger.job(attempt.job_id) if attempt.is_unknown else None
                 if row is not None and not _in_hand(row, attempt):
-                    found.append(Unknown(row, attempt))
+                    by_person = awaits_person(attempt, now=now)
+                    found.append(Unknown(row, attempt, None if by_person else settles_at(attempt)))
             if len(page) < _PAGE:
                 return found
             after = page[-1].submitted_at
@@ -124,9 +120,16 @@ class Resolver:
         if decision.verdict is Verdict.BILLED and not attempt.status_url:
             reason = f"{said}: billed, by {decision.by}'s word, and its result is out of reach."
             return Ending(Status.REVIEW, reason, (), cost, decision.at, None)
-        if row.hold is None or row.hold.by != FENCE or _others(history, attempt, row.generation):
-            return None
-        return Resumed(decision.at)
+        others = replace(history, attempts=tuple(_but(history.attempts, attempt)))
+        return Resumed(decision.at) if may_go_on(row, others, now=decision.at) else None
+
+
+def may_go_on(row: JobRow, history: History, *, now: datetime) -> bool:
+    """Say whether a job is held for unknown outcomes alone, and none of them waits for a person."""
+    if row.hold is None or row.hold.by != FENCE:
+        return False
+    mine = (one for one in history.unanswered if one.generation == row.generation)
+    return not any(awaits_person(one, now=now) for one in mine)
 
 
 def _in_hand(row: JobRow, attempt: Attempt) -> bool:
@@ -136,17 +139,13 @@ def _in_hand(row: JobRow, attempt: Attempt) -> bool:
 
 
 def _oldest(history: History, step: str) -> Attempt | None:
-    found = [one for one in history.attempts if one.step == step and one.is_unknown]
+    found = [one for one in history.unanswered if one.step == step and one.is_unknown]
     return min(found, key=lambda one: (one.generation, one.n), default=None)
 
 
-def _others(history: History, attempt: Attempt, generation: int) -> bool:
-    """Say whether the job waits for another person's word beside this one."""
-    return any(
-        one.is_unknown and one.output_key is None and one.generation == generation
-        for one in history.attempts
-        if (one.step, one.n) != (attempt.step, attempt.n)
-    )
+def _but(attempts: Iterable[Attempt], decided: Attempt) -> Iterator[Attempt]:
+    send = (decided.step, decided.generation, decided.n)
+    return (one for one in attempts if (one.step, one.generation, one.n) != send)
 
 
 def _told(row: JobRow, attempt: Attempt, decision: Decision, move: Resumed | Ending | None) -> str:

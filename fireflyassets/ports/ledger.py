@@ -291,7 +291,7 @@ class JobLedger(ABC):
         """Take a campaign's hold away; its jobs keep theirs until they are lifted."""
 
     @abstractmethod
-    def hold_with_campaign(self, row: JobRow, hold: Hold) -> bool:
+    def hold_with_campaign(self, row: JobRow, hold: Hold, *, now: datetime) -> bool:
         """Put its campaign's hold on a queued job, which leaves its line.
 
         False, and nothing is written, if the job has moved, or the campaign has been resumed: a

@@ -100,10 +100,11 @@ class Steering:
 
     def hold(self, customer: str, campaign: str, *, reason: str, by: str) -> Hold:
         """Put a campaign on hold: nothing of it goes into a wave until it is resumed."""
-        wanted = Hold(f"The campaign is on hold ({by}): {reason}", self.clock.now(), CAMPAIGN)
+        now = self.clock.now()
+        wanted = Hold(f"The campaign is on hold ({by}): {reason}", now, CAMPAIGN)
         hold = self.ledger.hold_campaign(customer, campaign, wanted)
         queued = self._rows(customer, campaign, Status.QUEUED)
-        _each(lambda row: self.ledger.hold_with_campaign(row, hold), queued)
+        _each(lambda row: self.ledger.hold_with_campaign(row, hold, now=now), queued)
         return hold
 
     def resume(self, customer: str, campaign: str) -> None:

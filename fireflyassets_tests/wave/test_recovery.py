@@ -51,6 +51,33 @@ def test_a_lost_generate_is_held_and_not_repeated() -> None:
     run(scenario)
 
 
+def test_job_that_is_resumed_teaches_no_latency() -> None:
+    """How long it lay there is no remote time: polls of the next jobs would come far too late."""
+
+    async def scenario() -> None:
+        here = floor()
+        left, fresh = here.order(2)
+        here.images.vendor.script.append(Take(seconds=30))
+        (wave,) = here.begin([left]).waves
+        dying = asyncio.ensure_future(here.engine(wave).run())
+        await here.clock.sleep(timedelta(seconds=10))
+        dying.cancel()
+        await asyncio.gather(dying, return_exceptions=True)
+        take_over(here.ledger, wave, now=here.clock.now())
+        await here.clock.sleep(timedelta(minutes=30))
+
+        engines = [here.engine(wave) for job in (left, fresh) for wave in here.begin([job]).waves]
+        for engine in engines:
+            await engine.run()
+
+        resumed, sent = (one.tools.fence.collector.latencies for one in engines)
+        assert set(resumed) == {"layout"}
+        assert set(sent) == {"art", "layout"}
+        assert sent["art"].quantile(1.645) < timedelta(minutes=1)
+
+    run(scenario)
+
+
 def test_a_lost_composite_is_settled_by_its_key() -> None:
     """A composite whose answer is lost waits 75 minutes; the key then shows that it ran."""
 
