@@ -264,7 +264,7 @@ class JobLedger(ABC):
     def lift(self, row: JobRow, *, now: datetime, said: str | None = None) -> bool:
         """Take the hold that *row* shows off its job, which is due then; False if it has moved.
 
-        *said*, a person's word, is its reason until a wave takes it, and makes it a replay.
+        *said*, a person's word, is its reason until a wave takes it, and a replay as by `reclaim`.
         """
 
     # steering

@@ -279,8 +279,10 @@ def test_lifted_hold_makes_the_job_due_once(ledger_world: World) -> None:
 
 
 def test_a_person_who_lifts_a_hold_is_named_and_counts_a_replay(ledger_world: World) -> None:
-    row, _ = held(ledger_world)
+    crashed = ledger_world.running()
     ledger = ledger_world.ledger
+    ledger.release(crashed, Release("crashed", crashed=True, hold=HOLD), now=NOON)
+    row = ledger_world.row(crashed)
 
     assert ledger.lift(row, now=NOON, said="Resumed by ann: it is mended")
     assert not ledger.lift(row, now=NOON, said="Resumed by bob: so it is")
@@ -293,6 +295,7 @@ def test_a_person_who_lifts_a_hold_is_named_and_counts_a_replay(ledger_world: Wo
         updated_at=NOON,
         reason="Resumed by ann: it is mended",
         replays=1,
+        crashes=0,
     )
 
 

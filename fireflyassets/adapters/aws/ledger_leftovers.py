@@ -143,7 +143,7 @@ class LedgerLeftovers(LedgerCalls):
         key = codec.job_key(row.job_id, row.customer_id)
         change = _resumed(row, now)
         if said is not None:
-            sets = {**change.sets, "reason": to.text(said)}
+            sets = {**change.sets, "reason": to.text(said), "crashes": to.number(0)}
             change = replace(change, sets=sets, adds={"replays": 1})
         request = update(self._tables.jobs, key, change, unmoved(row))
         return isinstance(self._database.update(request), Applied)

@@ -90,7 +90,7 @@ class MemoryLeftovers(MemoryBase):
                 return False
             lifted = turns.resumed(row, now)
             if said is not None:
-                lifted = replace(lifted, reason=said, replays=row.replays + 1)
+                lifted = replace(lifted, reason=said, replays=row.replays + 1, crashes=0)
             self._rows[row.job_id] = lifted
             return True
 
