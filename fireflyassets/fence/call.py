@@ -23,8 +23,15 @@ LEASE_MARGIN: Final = timedelta(seconds=5)
 class Tickets(Protocol):
     """The pacer of one API family, shared by all jobs of a wave."""
 
+    early: timedelta
+    """How long before its due time a ticket is handed out."""
+
     async def take(self) -> Ticket | Parked:
         """Wait for the next right to call, or learn that none is within reach."""
+        ...
+
+    async def fires(self, ticket: Ticket) -> bool:
+        """Wait until *ticket* is due, and say whether the call may be made now."""
         ...
 
     async def refused(self, retry_after: timedelta | None) -> object:
@@ -139,6 +146,23 @@ class PaidCall(StepCall):
     """Sends that may follow one of unknown outcome without a person's word."""
     stale: set[int] = field(default_factory=set[int])
     """Sends of this turn that met an expired reference."""
+
+    def attempt(self, n: int, cause: Cause, *, organisation: str, at: datetime) -> Attempt:
+        """Return the row of send *n*, before it is sent."""
+        return Attempt(
+            job_id=self.row.job_id,
+            step=self.step,
+            generation=self.row.generation,
+            n=n,
+            family=self.service.family,
+            organisation=organisation,
+            wave_id=self.claim.wave_id,
+            epoch=self.claim.epoch,
+            submitted_at=at,
+            output_key=self.output_key(n) if self.output_key else None,
+            cause=cause,
+            replay=self.row.replays,
+        )
 
     def is_stale_again(self, n: int) -> bool:
         """Note that send *n* met an expired reference, and say whether one had before.

@@ -16,16 +16,16 @@ from fireflyassets.core.money import Cause
 from fireflyassets.fence.call import Arrived, Lease, PaidCall, Tickets
 from fireflyassets.fence.collecting import Collector
 from fireflyassets.fence.standing import (
-    TELLS_UNTIL,
     MaySend,
     MustCollect,
     MustSettle,
     Undecidable,
+    absence_tells,
     standing,
 )
 from fireflyassets.fence.step_run import StepRun
 from fireflyassets.limiter.errors import LimiterError
-from fireflyassets.limiter.port import Parked
+from fireflyassets.limiter.port import Parked, Ticket
 from fireflyassets.ports.clock import Clock, Offload
 from fireflyassets.ports.entries import Attempt, AttemptState, Decision, Operation, Verdict
 from fireflyassets.ports.ledger import JobLedger
@@ -40,9 +40,10 @@ HEARTBEAT_LOOK: Final = timedelta(milliseconds=250)
 """How often a send that does not fit the lease looks whether a heartbeat has moved it."""
 LONGEST_WAIT: Final = timedelta(seconds=60)
 """In a turn; who is asked to wait longer is parked until then."""
-LATEST_SEND: Final = timedelta(seconds=5)
-"""How old a ticket may be at its send; an older one is given up, or sends would come in a crowd
-once a slow store has taken their rows."""
+MOST_EARLY: Final = timedelta(seconds=1)
+"""How long before its due time a ticket is taken, so that the attempt's row is there in time: as
+long as rows take lately, and half as long again. A ticket that the row outlasts is given up, or
+sends would come in a crowd once a slow store has taken their rows."""
 
 
 class Unpaced(errors.JobDelayed):
@@ -113,16 +114,17 @@ class Fence:
             fault = Fault(call.service.family, None, "tries_spent")
             raise errors.StepRefused(call.step, fault, failure=FailureClass.TRANSIENT)
         await self._ready(call, turn)
-        await self._ticket(call)
-        attempt = self._attempt(call, may)
+        ticket = await self._ticket(call)
+        at, payer = self.clock.now(), self.organisation
+        attempt = call.attempt(may.n, may.cause, organisation=payer, at=at)
         if not await self._begun(attempt):
             raise errors.OwnershipLost(f"Step {call.step}: another worker sends it.")
         covered = await self._covered()
-        if not covered or self.clock.now() - attempt.submitted_at > LATEST_SEND:
+        if not covered or not await self._fires(call, attempt, ticket):
             # The row took its time, and nothing was sent: that much is certain, so it says so.
             closed = await self._unsent(call, attempt)
             if covered:
-                turn.outages += 1
+                turn.outages += self.clock.now() > ticket.due_at  # Else a pause moved it.
                 return closed
             raise errors.OwnershipLost(f"Step {call.step}: the lease ran out before its send.")
         # Shielded: once bytes may be out, whatever ends this task must not lose the answer.
@@ -150,12 +152,26 @@ class Fence:
 
     async def _begun(self, attempt: Attempt) -> bool:
         """Create the attempt's row; after an outage the one in the way may be our own."""
-        if await self.offload(self.ledger.begin_attempt, attempt):
+        is_new = await self.offload(self.ledger.begin_attempt, attempt)
+        took, pacer = self.clock.now() - attempt.submitted_at, self.tickets[attempt.family]
+        pacer.early = min(MOST_EARLY, max(pacer.early * 0.9, took * 1.5))
+        if is_new:
             return True
         history = await self.offload(self.ledger.history, attempt.job_id)
         return any(one.is_same_send(attempt) for one in history.attempts)
 
-    async def _ticket(self, call: PaidCall) -> None:
+    async def _fires(self, call: PaidCall, attempt: Attempt, ticket: Ticket) -> bool:
+        """Wait for the ticket's time, with the row in place; whatever ends that, nothing is out."""
+        try:
+            due = await self.tickets[call.service.family].fires(ticket)
+        except (LimiterError, asyncio.CancelledError) as end:
+            await asyncio.shield(self._unsent(call, attempt))
+            if isinstance(end, LimiterError):
+                raise self._unpaced(call, end) from end
+            raise
+        return due and self.lease.covers(self.submit_timeout, now=self.clock.now())
+
+    async def _ticket(self, call: PaidCall) -> Ticket:
         try:
             taking = self.tickets[call.service.family].take
             ticket = None if self.lease.closing else await self.lease.unless_closed(taking())
@@ -168,6 +184,7 @@ class Fence:
         if not await self._covered():
             raise errors.OwnershipLost(f"Step {call.step}: the wave's lease is at its end.")
         self.ticketed(call.row.job_id)
+        return ticket
 
     def _unpaced(self, call: PaidCall, outage: LimiterError) -> Unpaced:
         """Return the delay of a call that nobody paces: no fault of the job, and never sent."""
@@ -180,22 +197,6 @@ class Fence:
                 return False
             await self.clock.sleep(HEARTBEAT_LOOK)
         return True
-
-    def _attempt(self, call: PaidCall, may: MaySend) -> Attempt:
-        return Attempt(
-            job_id=call.row.job_id,
-            step=call.step,
-            generation=call.row.generation,
-            n=may.n,
-            family=call.service.family,
-            organisation=self.organisation,
-            wave_id=call.claim.wave_id,
-            epoch=call.claim.epoch,
-            submitted_at=self.clock.now(),
-            output_key=call.output_key(may.n) if call.output_key else None,
-            cause=may.cause,
-            replay=call.row.replays,
-        )
 
     async def _submit(self, call: PaidCall, attempt: Attempt, turn: StepRun) -> Attempt:
         try:
@@ -292,8 +293,7 @@ class Fence:
             booked = self._booked(call, attempt, Cause.ACCEPTED_BUT_FAILED)
             await self.offload(self.ledger.book, booked)
             return Arrived(attempt, (Output(),), at - attempt.submitted_at, 0)
-        if attempt.vendor_id is not None or self.clock.now() > attempt.submitted_at + TELLS_UNTIL:
-            # It was taken for certain, or its file may have expired: absence is no proof.
+        if not absence_tells(attempt, now=self.clock.now()):
             raise errors.OutcomeUnknown(call.step, f"send {attempt.n} left no file that would tell")
         booked = self._booked(call, attempt, Cause.POSSIBLE_COST)
         fault = Fault(call.service.family, None, "nothing_written")

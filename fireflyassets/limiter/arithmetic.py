@@ -46,13 +46,15 @@ class State:
     """One item as stored; *sequence* counts its writes and orders two pictures of it.
 
     *interval* is the law in force: the slower of *earned*, what the service has let us have, and
-    what an operator allows. *refused* and *day_count* count on *day*. Without an override its five
-    fields are zero and empty.
+    what an operator allows. *before_at* is when the ticket before the base was due: a rate that
+    rises measures from it. *refused* and *day_count* count on *day*. Without an override its five
+    fields are zero and empty. *as_of* and *source* are those of the limits that were told last.
     """
 
     next_number: int
     base_number: int
     base_at: int
+    before_at: int
     interval: int
     nominal: int
     earned: int
@@ -72,6 +74,7 @@ class State:
     over_since: int
     over_by: str
     over_why: str
+    source: str
     reason: PaceReason
 
     def due_at(self, number: int) -> int:
@@ -160,6 +163,7 @@ def initial(limits: Limits, now: int) -> State:
         next_number=first,
         base_number=first,
         base_at=now,
+        before_at=0,
         interval=interval,
         nominal=interval,
         earned=interval,
@@ -179,5 +183,6 @@ def initial(limits: Limits, now: int) -> State:
         over_since=0,
         over_by="",
         over_why="",
+        source=limits.source,
         reason=PaceReason.CONTRACT,
     )

@@ -20,9 +20,11 @@ from fireflyassets.limiter.overriding import (
     asked_interval,
     audit_cleared,
     audit_ended,
+    audit_limits,
     audit_set,
 )
 from fireflyassets.limiter.port import (
+    NO_NOTICE,
     Due,
     Granted,
     ItemState,
@@ -84,19 +86,25 @@ class ConditionalLimiter(Limiter):
 
     def register(self, item: str, limits: Limits) -> None:
         """Make *item* known under *limits*; see `Limiter.register`."""
+        is_told = self._limits.get(item) == limits
         self._limits[item] = limits
         self._settle()
         self._try(item, protocol.Init(law.initial(limits, self._time())))
-        self._change(item, lambda state, now: rates.plan_limits(state, now, limits))
+        if is_told:
+            return
+        before, after = self._change(item, lambda state, now: rates.plan_limits(state, now, limits))
+        if after is not before:
+            audit_limits(item, limits)
 
-    def reserve(self, item: str, count: int) -> Granted | Parked:
+    def reserve(self, item: str, count: int, *, notice: timedelta = NO_NOTICE) -> Granted | Parked:
         """Take up to *count* tickets; see `Limiter.reserve`."""
         if count < 1:
             raise ValueError(f"A reservation takes at least one ticket, not {count}.")
         self._settle()
         fresh = False
         for _ in range(TRIES):
-            step = reservation.plan(self._state(item).state, self._time(), count)
+            state, now = self._state(item).state, self._time()
+            step = reservation.plan(state, now, count, notice // timedelta(microseconds=1))
             if isinstance(step, reservation.Refusal):
                 if fresh:
                     return Parked(instant(step.until), step.reason)

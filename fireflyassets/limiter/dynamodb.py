@@ -42,6 +42,7 @@ ATTRIBUTES: Final[Mapping[str, str]] = {
     "next_number": "nxt",
     "base_number": "bn",
     "base_at": "bt",
+    "before_at": "bbt",
     "interval": "intv",
     "nominal": "nom",
     "earned": "earn",
@@ -60,9 +61,9 @@ ATTRIBUTES: Final[Mapping[str, str]] = {
     "over_until": "ountil",
     "over_since": "osince",
 }
-WORDS: Final[Mapping[str, str]] = {"over_by": "oby", "over_why": "owhy"}
+WORDS: Final[Mapping[str, str]] = {"over_by": "oby", "over_why": "owhy", "source": "src"}
 REASON: Final = "why"
-NEWEST: Final = "ointv"
+NEWEST: Final = "bbt"
 """An attribute that items of earlier layouts lack: such an item is made anew."""
 
 OUTAGES: Final = (HTTPClientError, ConnectionError, NoCredentialsError, CredentialRetrievalError)
@@ -80,11 +81,11 @@ class Expression:
 
 FENCE: Final = "ep = :ep AND dday = :day AND dcnt <= :droom"
 INIT: Final = Expression(
-    "SET nxt = :nxt, bn = :bn, bt = :bt, intv = :intv, nom = :nom, earn = :earn, ep = :ep, "
-    "seq = :seq, blocked = :blocked, ldec = :ldec, linc = :linc, dday = :dday, dcnt = :dcnt, "
-    "dlim = :dlim, rcnt = :rcnt, asof = :asof, since = :since, ointv = :ointv, ountil = :ountil, "
-    "osince = :osince, oby = :oby, owhy = :owhy, why = :why",
-    "attribute_not_exists(ointv)",
+    "SET nxt = :nxt, bn = :bn, bt = :bt, bbt = :bbt, intv = :intv, nom = :nom, earn = :earn, "
+    "ep = :ep, seq = :seq, blocked = :blocked, ldec = :ldec, linc = :linc, dday = :dday, "
+    "dcnt = :dcnt, dlim = :dlim, rcnt = :rcnt, asof = :asof, since = :since, ointv = :ointv, "
+    "ountil = :ountil, osince = :osince, oby = :oby, owhy = :owhy, src = :src, why = :why",
+    "attribute_not_exists(bbt)",
 )
 HOT: Final = Expression(
     "SET nxt = nxt + :k, dcnt = dcnt + :k, seq = seq + :one",
@@ -103,10 +104,10 @@ DAY: Final = Expression(
     "dday < :day",
 )
 REBASE: Final = Expression(
-    "SET bn = :bn, bt = :bt, intv = :intv, nom = :nom, earn = :earn, blocked = :blocked, "
-    "ldec = :ldec, linc = :linc, dlim = :dlim, rcnt = rcnt + :refused, asof = :asof, "
-    "since = :since, ointv = :ointv, ountil = :ountil, osince = :osince, oby = :oby, "
-    "owhy = :owhy, why = :why, ep = ep + :one, seq = seq + :one",
+    "SET bn = :bn, bt = :bt, bbt = :bbt, intv = :intv, nom = :nom, earn = :earn, "
+    "blocked = :blocked, ldec = :ldec, linc = :linc, dlim = :dlim, rcnt = rcnt + :refused, "
+    "asof = :asof, since = :since, ointv = :ointv, ountil = :ountil, osince = :osince, "
+    "oby = :oby, owhy = :owhy, src = :src, why = :why, ep = ep + :one, seq = seq + :one",
     "ep = :ep",
 )
 TALLY: Final = Expression(
@@ -263,5 +264,6 @@ def decode(stored: "Mapping[str, AttributeValueTypeDef]") -> State | None:
         **numbers,
         over_by=stored["oby"].get("S", ""),
         over_why=stored["owhy"].get("S", ""),
+        source=stored["src"].get("S", ""),
         reason=PaceReason[stored[REASON].get("S", "")],
     )

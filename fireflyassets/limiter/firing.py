@@ -52,15 +52,10 @@ def judge(state: State, *, known_at: int, number: int, now: int) -> Fires | Wait
         return Void()
     if ahead <= 0:
         return Fires(due_at)
-    return Waits(due_at, _look_at(state, due_at, now), state.far_reason(now))
-
-
-def _look_at(state: State, due_at: int, now: int) -> int:
-    """Return when to look again: before whatever may bring the ticket nearer has done so."""
-    ahead = due_at - now
-    if ahead <= law.LEAD_US:
-        return due_at
-    # A lowered rate may rise and move the ticket towards us, by less than half of what is left.
-    lead = law.LEAD_US if state.interval <= state.nominal else max(law.LEAD_US, ahead // 2)
-    look_at = due_at - lead
-    return min(look_at, state.over_until) if state.is_overridden(now) else look_at
+    look_at = due_at - law.LEAD_US if ahead > law.LEAD_US else due_at
+    if ahead > law.LEAD_US and state.interval > state.nominal:
+        # A low rate may rise and move the ticket towards us: it leaves a state's life to notice.
+        look_at = min(look_at, known_at + law.STALE_US + 1)
+    if state.is_overridden(now):
+        look_at = min(look_at, state.over_until)
+    return Waits(due_at, look_at, state.far_reason(now))

@@ -1,4 +1,4 @@
-"""A rate set by hand: what may be asked for, and the trail it leaves.
+"""A rate set by hand: what may be asked for, and the trail that it and new limits leave.
 
 Here: the checks that need no state, and one log line for each change. Not here: the law of an
 override (`rates`) and the contract's bound, which only the store knows.
@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from fireflyassets.limiter import arithmetic as law
 from fireflyassets.limiter.errors import OverrideRefused
-from fireflyassets.limiter.port import Override
+from fireflyassets.limiter.port import Limits, Override
 
 _log = logging.getLogger("fireflyassets.limiter")
 
@@ -61,3 +61,14 @@ def audit_cleared(item: str, override: Override, *, by: str) -> None:
 def audit_ended(item: str, override: Override) -> None:
     """Log that an override has ended by itself."""
     _log.warning("Item %s: the override set by %s is over.", item, override.by)
+
+
+def audit_limits(item: str, limits: Limits) -> None:
+    """Log that limits took the place of others for all processes."""
+    _log.warning(
+        "Item %s: the limits of %s (%s), %d calls a minute, replace those that were stored.",
+        item,
+        limits.as_of,
+        limits.source,
+        limits.per_minute,
+    )

@@ -15,9 +15,10 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from typing import ParamSpec, Protocol, TypeVar
 
-from fireflyassets.limiter.arithmetic import HORIZON_US, block_size
+from fireflyassets.limiter.arithmetic import HORIZON_US, LATE_US, block_size
 from fireflyassets.limiter.errors import LimiterUnavailable
 from fireflyassets.limiter.port import (
+    NO_NOTICE,
     Due,
     Limiter,
     Parked,
@@ -31,6 +32,9 @@ from fireflyassets.limiter.port import (
 P = ParamSpec("P")
 R = TypeVar("R")
 HORIZON = timedelta(microseconds=HORIZON_US)
+LATE = timedelta(microseconds=LATE_US)
+TURN = timedelta(seconds=1)
+"""How far a ticket that was taken early may move away and still be waited for."""
 SILENCE = timedelta(seconds=10)
 """How long a store that did not answer is not asked again: else each waiter of a line would sit
 through a timeout of its own."""
@@ -48,7 +52,9 @@ class Pacer:
     """Gives the waiters of one wave their tickets of one item, first come, first served.
 
     *weight* is the tenant's, *open_waves* how many waves of the tenant draw on this item now; both
-    may be set while the pacer runs and hold from the next block on. For one event loop.
+    may be set while the pacer runs and hold from the next block on. So may *early*: how long before
+    its due time a ticket is handed out, for who has that long to do before the call. For one event
+    loop.
     """
 
     def __init__(
@@ -64,6 +70,7 @@ class Pacer:
     ) -> None:
         self.weight = weight
         self.open_waves = open_waves
+        self.early = NO_NOTICE
         self._limiter = limiter
         self._item = item
         self._now = now
@@ -75,9 +82,10 @@ class Pacer:
         self._silent: tuple[datetime, LimiterUnavailable] | None = None
 
     async def take(self) -> Ticket | Parked:
-        """Return a ticket when it is due, or `Parked` at once when none is near.
+        """Return a ticket `early` before it is due, or `Parked` at once when none is near.
 
-        Call within 100 ms. A cancelled waiter leaves its ticket to the next.
+        Call within 100 ms of its due time; who takes it early, or has something to do before the
+        call, asks `fires`. A cancelled waiter leaves its ticket to the next.
 
         Raises:
             LimiterUnavailable: The store did not answer, now or within the last ten seconds.
@@ -91,11 +99,26 @@ class Pacer:
                 self._silent = (self._now() + SILENCE, outage)
                 raise
 
+    async def fires(self, ticket: Ticket) -> bool:
+        """Wait until *ticket* is due and say whether the call may be made, at once.
+
+        It may not where the ticket has grown late, or moved further away: take a new one.
+
+        Raises:
+            LimiterUnavailable: What is known is too old, and the store did not answer.
+        """
+        return isinstance(await self._wait_for(ticket, by=ticket.due_at), Due)
+
     async def _next(self) -> Ticket | Parked:
         while True:
+            while self._block and self._block[0].due_at + LATE < self._now() + self.early:
+                self._block.popleft()  # It would be late for whoever needs that long.
             if not self._block:
                 count = block_size(self.weight, self.open_waves)
-                answer = await self._offload(self._limiter.reserve, self._item, count)
+                notice = max(NO_NOTICE, self.early - LATE)
+                answer = await self._offload(
+                    self._limiter.reserve, self._item, count, notice=notice
+                )
                 if isinstance(answer, Parked):
                     return answer
                 self._block.extend(answer.tickets)
@@ -114,16 +137,27 @@ class Pacer:
         async with self._refusals:
             return await self._offload(self._limiter.pause, self._item, retry_after)
 
-    async def _wait_for(self, ticket: Ticket) -> Due | Voided | Parked:
-        """Sleep until *ticket* is due, following it when it moves."""
+    async def _wait_for(
+        self, ticket: Ticket, *, by: datetime | None = None
+    ) -> Due | Voided | Parked:
+        """Sleep until `early` before *ticket* is due, following it when it moves.
+
+        With *by*, until it is due; void, if it has moved well beyond.
+        """
+        early = self.early if by is None else NO_NOTICE
         while True:
             match self._limiter.check(ticket):
                 case Stale():
                     await self._offload(self._limiter.refresh, self._item)
+                case Waiting(moved) if by is not None and moved.due_at - by > TURN:
+                    return Voided(moved)
                 case Waiting(moved, check_at, reason):
                     now = self._now()
                     if moved.due_at - now > HORIZON:
                         return Parked(moved.due_at, reason)
-                    await self._sleep((check_at - now).total_seconds())
+                    if moved.due_at - now <= early:
+                        return Due(moved)
+                    wait = min(check_at, moved.due_at - early) - now
+                    await self._sleep(max(0.0, wait.total_seconds()))
                 case Due() | Voided() as outcome:
                     return outcome

@@ -15,6 +15,7 @@ from enum import StrEnum
 
 SECOND = timedelta(seconds=1)
 MINUTE = timedelta(minutes=1)
+NO_NOTICE = timedelta(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,13 +167,18 @@ class Override:
 
 @dataclass(frozen=True, slots=True)
 class ItemState:
-    """What people are shown about one item; rates in calls per minute, counts of today in UTC."""
+    """What people are shown about one item; rates in calls per minute, counts of today in UTC.
+
+    *source* and *as_of* are those of the limits that it is paced by.
+    """
 
     item: str
     rate_per_minute: float
     nominal_per_minute: float
     reason: PaceReason
     since: datetime
+    source: str
+    as_of: date
     override: Override | None
     used_today: int
     refused_today: int
@@ -198,13 +204,16 @@ class Limiter(ABC):
     def register(self, item: str, limits: Limits) -> None:
         """Make *item* known under *limits*.
 
-        Newer limits replace older ones for every process; limits with an earlier ``as_of`` than
-        those stored change nothing, so that a process with an old file cannot undo a new one.
+        What was told last holds for every process, whatever the dates, and leaves a line in the
+        log where it differs from what is stored. A process that tells the same again changes
+        nothing: so two with different files do not undo each other's over and over.
         """
 
     @abstractmethod
-    def reserve(self, item: str, count: int) -> Granted | Parked:
+    def reserve(self, item: str, count: int, *, notice: timedelta = NO_NOTICE) -> Granted | Parked:
         """Take up to *count* consecutive tickets, each due within five minutes.
+
+        None is due sooner than *notice*: for who has something to do before the call.
 
         Raises:
             UnknownItem: The item was never registered.

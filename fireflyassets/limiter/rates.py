@@ -94,12 +94,15 @@ def pause_length(retry_after: int | None) -> int:
 
 
 def plan_limits(state: State, now: int, limits: Limits) -> Rebase | None:
-    """Adopt *limits* unless they are older or the same; a lowered rate keeps its share."""
+    """Adopt *limits* unless they are the stored ones; a lowered rate keeps its share.
+
+    The date does not decide: whoever mends a file must be heard, whatever date stood there.
+    """
     nominal = law.paced_interval(limits)
     day_limit = limits.per_day or law.NO_DAY_LIMIT
     as_of = limits.as_of.toordinal()
-    known = (state.nominal, state.day_limit, state.as_of)
-    if as_of < state.as_of or known == (nominal, day_limit, as_of):
+    known = (state.nominal, state.day_limit, state.as_of, state.source)
+    if known == (nominal, day_limit, as_of, limits.source):
         return None
     current = settled(state, now)
     adopted = replace(
@@ -109,6 +112,7 @@ def plan_limits(state: State, now: int, limits: Limits) -> Rebase | None:
         over_interval=max(current.over_interval, nominal) if current.over_until else 0,
         day_limit=day_limit,
         as_of=as_of,
+        source=limits.source,
     )
     return _rebase(state, now, replace(_told(adopted, now), since=now))
 
@@ -138,14 +142,16 @@ def plan_clear(state: State, now: int) -> Rebase | None:
 def _rebase(state: State, now: int, changed: State, *, refused: int = 0) -> Rebase:
     """Move the base to the first ticket not yet due.
 
-    It is due no sooner than before, unless an override came or went and the rate rises: then one
-    new interval after the ticket before it, so that nobody waits out a gap that was set by hand.
+    It is due no sooner than before, unless the rate rises: then one new interval after the ticket
+    before it, so that nobody waits out a gap of a slower law, however many laws came between. Who
+    waits hears of it within the time a state may be old; the end of an override all foresee.
     """
     base = state.first_live(now)
     base_at = state.due_at(base)
-    by_hand = (changed.over_since, changed.over_until) != (state.over_since, state.over_until)
-    if by_hand and changed.interval < state.interval and base > state.base_number:
-        base_at = max(now, state.due_at(base - 1) + changed.interval)
+    before_at = state.due_at(base - 1) if base > state.base_number else state.before_at
+    if changed.interval < state.interval:
+        soonest = now if state.has_ended_override(now) else now + law.STALE_US
+        base_at = min(base_at, max(soonest, before_at + changed.interval))
     base_at = max(changed.blocked, base_at)
-    law_now = replace(changed, base_number=base, base_at=base_at)
+    law_now = replace(changed, base_number=base, base_at=base_at, before_at=before_at)
     return Rebase(state.epoch, law_now, refused)

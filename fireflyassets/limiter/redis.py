@@ -23,9 +23,11 @@ from fireflyassets.limiter.overriding import (
     asked_interval,
     audit_cleared,
     audit_ended,
+    audit_limits,
     audit_set,
 )
 from fireflyassets.limiter.port import (
+    NO_NOTICE,
     Due,
     Granted,
     ItemState,
@@ -123,16 +125,18 @@ class RedisLimiter(Limiter):
 
     def register(self, item: str, limits: Limits) -> None:
         """Make *item* known under *limits*; see `Limiter.register`."""
+        is_told = self._limits.get(item) == limits
         self._limits[item] = limits
-        day_limit = limits.per_day or law.NO_DAY_LIMIT
-        as_of = limits.as_of.toordinal()
-        self._call(item, "register", law.paced_interval(limits), day_limit, as_of)
+        if is_told:
+            self._call(item, "read")
+        else:
+            self._tell(item, limits)
 
-    def reserve(self, item: str, count: int) -> Granted | Parked:
+    def reserve(self, item: str, count: int, *, notice: timedelta = NO_NOTICE) -> Granted | Parked:
         """Take up to *count* tickets; see `Limiter.reserve`."""
         if count < 1:
             raise ValueError(f"A reservation takes at least one ticket, not {count}.")
-        answer = self._call(item, "reserve", count)
+        answer = self._call(item, "reserve", count, notice // timedelta(microseconds=1))
         if answer.outcome in REFUSALS:
             return Parked(self._local(answer.first), REFUSALS[answer.outcome])
         numbers = range(answer.first, answer.first + answer.second)
@@ -212,11 +216,18 @@ class RedisLimiter(Limiter):
             audit_ended(item, stored_override(before.state))
         return Answer(outcome, int(first), int(second), state)
 
+    def _tell(self, item: str, limits: Limits) -> None:
+        day_limit = limits.per_day or law.NO_DAY_LIMIT
+        interval, as_of = law.paced_interval(limits), limits.as_of.toordinal()
+        answer = self._call(item, "register", interval, day_limit, as_of, limits.source)
+        if answer.outcome == "replaced":
+            audit_limits(item, limits)
+
     def _made_again(self, item: str, operation: str, *arguments: str | int) -> Answer:
         if item not in self._limits or operation == "register":
             raise UnknownItem(item)
         self._known.forget(item)
-        self.register(item, self._limits[item])
+        self._tell(item, self._limits[item])
         return self._call(item, operation, *arguments)
 
     def _settle(self) -> None:
@@ -243,9 +254,10 @@ class RedisLimiter(Limiter):
 
 
 def _state(stored: Sequence[str]) -> State:
-    reason, by, why = stored[: len(WORDS)]
+    reason, by, why, source = stored[: len(WORDS)]
     numbers = dict(zip(FIELDS, map(int, stored[len(WORDS) :]), strict=True))
-    return State(**numbers, over_by=by, over_why=why, reason=PaceReason[reason])
+    told = PaceReason[reason]
+    return State(**numbers, over_by=by, over_why=why, source=source, reason=told)
 
 
 def _text(value: bytes | str) -> str:

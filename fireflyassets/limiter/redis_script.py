@@ -5,9 +5,9 @@ the law of `reservation` and `rates` once more, in a language where one call is 
 needs a fence, and no call is ever lost and repeated. A test holds the two against each other.
 
 KEYS: the item. ARGV: the operation, the time in microseconds or ``server``, then
-``register`` nominal, day limit, as of; ``reserve`` count; ``pause`` microseconds or ``none``;
-``override`` interval, microseconds, by, why; ``clear``; ``read``. The answer: ``missing``, or an
-outcome, two numbers, the time, and the state: its words, then its numbers.
+``register`` nominal, day limit, as of, source; ``reserve`` count, notice; ``pause`` microseconds
+or ``none``; ``override`` interval, microseconds, by, why; ``clear``; ``read``. The answer:
+``missing``, or an outcome, two numbers, the time, and the state: its words, then its numbers.
 Numbers are doubles, exact below 2**53: the year 2255 in microseconds.
 """
 
@@ -16,11 +16,12 @@ from typing import Final
 
 from fireflyassets.limiter import arithmetic as law
 
-WORDS: Final = ("reason", "over_by", "over_why")
+WORDS: Final = ("reason", "over_by", "over_why", "source")
 FIELDS: Final = (
     "next_number",
     "base_number",
     "base_at",
+    "before_at",
     "interval",
     "nominal",
     "earned",
@@ -48,7 +49,7 @@ if not now then
 end
 local names = {$names}
 local words = $words
--- The state; new_interval is the law to come, was_* the override as it was stored.
+-- The state; new_interval is the law to come, was_until the end of the override as it was stored.
 local s = {}
 
 local function load_state()
@@ -57,7 +58,7 @@ local function load_state()
     if not stored[i] then return false end
     s[name] = i > words and tonumber(stored[i]) or stored[i]
   end
-  s.new_interval, s.was_since, s.was_until = s.interval, s.over_since, s.over_until
+  s.new_interval, s.was_until = s.interval, s.over_until
   return true
 end
 
@@ -83,22 +84,24 @@ end
 
 local function due_at(number) return s.base_at + (number - s.base_number) * s.interval end
 
-local function first_live()
-  return s.base_number + math.max(0, math.ceil((now - s.base_at) / s.interval))
+local function first_live(at)
+  return s.base_number + math.max(0, math.ceil((at - s.base_at) / s.interval))
 end
 
 local function last_due_by(at) return s.base_number + math.floor((at - s.base_at) / s.interval) end
 
 local function rebase()
-  local base = first_live()
+  local base = first_live(now)
   local at = due_at(base)
-  local by_hand = s.over_since ~= s.was_since or s.over_until ~= s.was_until
-  if by_hand and s.new_interval < s.interval and base > s.base_number then
-    at = math.max(now, due_at(base - 1) + s.new_interval)
+  if base > s.base_number then s.before_at = due_at(base - 1) end
+  if s.new_interval < s.interval then
+    local ended = s.was_until > 0 and s.was_until <= now
+    local soonest = ended and now or now + $STALE_US
+    at = math.min(at, math.max(soonest, s.before_at + s.new_interval))
   end
   s.base_at = math.max(s.blocked, at)
   s.base_number, s.interval, s.epoch = base, s.new_interval, s.epoch + 1
-  s.was_since, s.was_until = s.over_since, s.over_until
+  s.was_until = s.over_until
   save()
 end
 
@@ -138,25 +141,26 @@ local function raise()
   s.earned, s.raised, s.since, s.reason = earned, raised, since, reason
 end
 
-local function register(nominal, day_limit, as_of)
+local function register(nominal, day_limit, as_of, source)
   if not load_state() then
     for i, name in ipairs(names) do s[name] = i > words and 0 or '' end
     s.base_at, s.since, s.epoch, s.sequence = now, now, now, -1
     s.base_number = math.floor(now / $NUMBERING_US)
     s.next_number = s.base_number
     s.interval, s.nominal, s.earned = nominal, nominal, nominal
-    s.day_limit, s.as_of = day_limit, as_of
+    s.day_limit, s.as_of, s.source = day_limit, as_of, source
     s.day, s.reason = math.floor(now / $DAY_US), 'CONTRACT'
     save()
-  elseif as_of >= s.as_of
-      and not (s.nominal == nominal and s.day_limit == day_limit and s.as_of == as_of) then
+  elseif not (s.nominal == nominal and s.day_limit == day_limit
+      and s.as_of == as_of and s.source == source) then
     settle()
     s.earned = math.ceil(s.earned * nominal / s.nominal)
     if s.over_until > 0 then s.over_interval = math.max(s.over_interval, nominal) end
-    s.nominal, s.day_limit, s.as_of = nominal, day_limit, as_of
+    s.nominal, s.day_limit, s.as_of, s.source = nominal, day_limit, as_of, source
     tell()
     s.since = now
     rebase()
+    return answer('replaced')
   end
   return answer('registered')
 end
@@ -169,10 +173,10 @@ local function refuse(due)
   return answer('ahead', due)
 end
 
-local function reserve(count)
+local function reserve(count, notice)
   raise()
-  local floor = first_live()
-  local idle, start = s.next_number < floor, math.max(now, s.blocked)
+  local floor = first_live(now + notice)
+  local idle, start = s.next_number < floor, math.max(now + notice, s.blocked)
   local restart = idle and due_at(floor) - start > $IDLE_GRID_US
   local first = math.max(floor, s.next_number)
   local due = restart and start or due_at(first)
@@ -238,10 +242,10 @@ local function read()
 end
 
 if operation == 'register' then
-  return register(tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]))
+  return register(tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6])
 end
 if not load_state() then return {'missing'} end
-if operation == 'reserve' then return reserve(tonumber(ARGV[3])) end
+if operation == 'reserve' then return reserve(tonumber(ARGV[3]), tonumber(ARGV[4])) end
 if operation == 'pause' then return pause(tonumber(ARGV[3]) or $DEFAULT_PAUSE_US) end
 if operation == 'override' then
   return override(tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5], ARGV[6])

@@ -21,16 +21,16 @@ class Refusal:
     reason: ParkReason
 
 
-def plan(state: State, now: int, count: int) -> Take | NewDay | Rebase | Refusal:
-    """Choose the next write of a reservation of up to *count* tickets.
+def plan(state: State, now: int, count: int, notice: int = 0) -> Take | NewDay | Rebase | Refusal:
+    """Choose the next write of a reservation of up to *count* tickets, due after *notice*.
 
     Tickets count for the day they are due on. *last* carries two bounds in one number: the horizon
     and the end of that day.
     """
     if (faster := plan_raise(state, now)) is not None:
         return faster
-    line, state = _line(state, now)
-    floor = state.first_live(now)
+    line, state = _line(state, now + notice)
+    floor = state.first_live(now + notice)
     first = max(floor, state.next_number)
     due_at = state.due_at(first)
     if due_at - now > law.HORIZON_US:
@@ -57,16 +57,16 @@ def plan(state: State, now: int, count: int) -> Take | NewDay | Rebase | Refusal
     )
 
 
-def _line(state: State, now: int) -> tuple[Line, State]:
+def _line(state: State, soonest: int) -> tuple[Line, State]:
     """Say how to join, and the law under which: an idle item need not wait for its old grid.
 
     All earlier tickets are at least one interval old, so starting anew is no burst. It costs every
     other process one lost write, so it is done only where the grid would cost over a second.
     """
-    floor = state.first_live(now)
+    floor = state.first_live(soonest)
     if state.next_number >= floor:
         return Line.HOT, state
-    start = max(now, state.blocked)
+    start = max(soonest, state.blocked)
     if state.due_at(floor) - start <= law.IDLE_GRID_US:
         return Line.COLD, state
     return Line.IDLE, replace(state, base_number=floor, base_at=start)

@@ -3,6 +3,8 @@
 Here: what `Limiter.state` answers, from a stored state. Not here: the words on a screen.
 """
 
+from datetime import date
+
 from fireflyassets.limiter import arithmetic as law
 from fireflyassets.limiter import protocol, rates
 from fireflyassets.limiter.arithmetic import State, instant
@@ -21,6 +23,8 @@ def shown(item: str, stored: State, now: int) -> ItemState:
         nominal_per_minute=per_minute(state.nominal),
         reason=state.reason,
         since=instant(state.since),
+        source=state.source,
+        as_of=date.fromordinal(state.as_of),
         override=override_of(state),
         used_today=state.day_count if counted_today else 0,
         refused_today=state.refused if counted_today else 0,

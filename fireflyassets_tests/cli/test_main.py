@@ -9,7 +9,7 @@ READING = (["fence", "report"], ["fence", "list"], ["limits"], ["campaign", "lis
 ASKING_AWS = (
     ["fence", "report"],
     ["fence", "list"],
-    ["fence", "resolve", "job", "art", "--drop", "--by", "ops"],
+    ["fence", "resolve", "job", "art", "--drop", "--by", "ops", "--why", "gone"],
     ["limits"],
     ["limits", "override", "item", "--rate", "1", "--for", "1h", "--why", "a test", "--by", "ops"],
     ["limits", "clear", "item", "--by", "ops"],

@@ -4,13 +4,22 @@ Here: the port's promises, run over memory, DynamoDB and Redis. Not here: how a 
 writes, waiting, and what only shows under many interleavings (`fireflyassets_tests/limiter`).
 """
 
+import logging
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
 from fireflyassets.limiter.errors import UnknownItem
-from fireflyassets.limiter.port import Limits, PaceReason, Parked, ParkReason, Ticket, Window
+from fireflyassets.limiter.port import (
+    Granted,
+    Limits,
+    PaceReason,
+    Parked,
+    ParkReason,
+    Ticket,
+    Window,
+)
 from fireflyassets_tests.limiter.worlds import NOON, World, granted, per_minute, seconds
 
 MIDNIGHT = datetime(2026, 3, 10, tzinfo=UTC)
@@ -89,6 +98,23 @@ def test_idle_time_buys_no_burst(world: World, rate: int) -> None:
 
     assert timedelta(0) <= first - world.clock.at <= timedelta(seconds=1)
     assert second - first == timedelta(seconds=75 / rate)
+
+
+@pytest.mark.parametrize("rate", [4, 60, 600])
+@pytest.mark.parametrize("idle", [0.3, 3600])
+def test_who_needs_time_gets_a_later_ticket(world: World, rate: int, idle: float) -> None:
+    """No ticket is due within the notice, none is wasted for it, and the spacing stays."""
+    limiter = world.limiter(per_minute(rate))
+    granted(limiter, world.item)
+    world.clock.advance(idle)
+    soonest = world.clock.at + timedelta(seconds=0.6)
+
+    block = limiter.reserve(world.item, 2, notice=timedelta(seconds=0.6))
+
+    assert isinstance(block, Granted)
+    assert block.due_at[0] >= soonest
+    assert block.due_at[1] - block.due_at[0] == timedelta(seconds=75 / rate)
+    assert limiter.state(world.item).used_today == 3
 
 
 def test_a_late_asker_gets_no_passed_ticket(world: World) -> None:
@@ -179,17 +205,35 @@ def test_a_ticket_counts_for_the_day_it_is_due_on(world: World) -> None:
     assert limiter.state(world.item).used_today == 1
 
 
-def test_newer_limits_replace_older_ones(world: World) -> None:
-    """A raised contract holds for every process, and an old file cannot undo it."""
+@pytest.mark.parametrize("as_of", [date(2026, 4, 1), date(2026, 3, 1), date(1999, 1, 1)])
+def test_the_limits_told_last_hold(
+    world: World, as_of: date, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A file that was mended counts for every process, whatever date stood there before."""
     one = world.limiter(per_minute(60))
-    world.limiter(per_minute(120, per_day=9, as_of=date(2026, 4, 1)))
-    world.limiter(per_minute(60, as_of=date(2026, 3, 31)))
+    with caplog.at_level(logging.WARNING, "fireflyassets.limiter"):
+        world.limiter(per_minute(120, per_day=9, as_of=as_of))
 
     first, second = granted(one, world.item, 2).due_at
 
     assert second - first == timedelta(seconds=0.625)
     state = one.state(world.item)
     assert (state.nominal_per_minute, state.day_limit) == (96, 9)
+    assert (state.as_of, state.source) == (as_of, "test")
+    (told,) = [record.getMessage() for record in caplog.records]
+    assert f"the limits of {as_of} (test), 120 calls a minute, replace" in told
+
+
+def test_processes_with_different_files_do_not_flap(world: World) -> None:
+    """A process that only says again what it said before undoes nobody's word."""
+    old, new = per_minute(60), per_minute(120)
+    one, two = world.limiter(old), world.limiter(new)
+
+    for _ in range(3):
+        one.register(world.item, old)
+        two.register(world.item, new)
+
+    assert one.state(world.item).nominal_per_minute == 96
 
 
 def test_new_limits_keep_a_lowered_share(world: World) -> None:

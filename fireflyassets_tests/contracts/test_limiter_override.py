@@ -4,6 +4,7 @@ Here: the port's promises, run over memory, DynamoDB and Redis. Not here: the co
 """
 
 import logging
+from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
@@ -95,7 +96,8 @@ def test_a_waiting_ticket_comes_nearer_at_the_end(world: World) -> None:
     after = limiter.check(ticket)
 
     assert ticket.due_at == NOON + timedelta(seconds=120)
-    assert early == Waiting(ticket, end, ParkReason.OVERRIDDEN)
+    next_look = NOON + timedelta(seconds=1, microseconds=1)
+    assert early == Waiting(ticket, next_look, ParkReason.OVERRIDDEN)
     assert at_its_end == Stale()
     assert isinstance(after, Due)
     assert granted(limiter, world.item).due_at == (end + timedelta(seconds=1.25),)
@@ -170,6 +172,70 @@ def test_what_refusals_left_is_remembered_under_a_lower_rate(world: World) -> No
 
     assert 2.4 < state.rate_per_minute < 10
     assert state.reason is PaceReason.RECOVERING
+
+
+def refused(limiter: Limiter, item: str) -> None:
+    """Let the service refuse a call."""
+    limiter.pause(item, timedelta(seconds=5))
+
+
+def told_anew(limiter: Limiter, item: str) -> None:
+    """Let a file be mended."""
+    limiter.register(item, per_minute(60, as_of=date(2026, 6, 1)))
+
+
+def slowed_again(limiter: Limiter, item: str) -> None:
+    """Let an operator change their mind."""
+    slow_down(limiter, item, 0.02, duration=timedelta(minutes=10))
+
+
+@pytest.mark.parametrize("between", [refused, told_anew, slowed_again])
+@pytest.mark.parametrize("lifted", ["cleared", "ended", "faster"])
+def test_no_gap_outlives_the_rate_that_made_it(
+    world: World, between: Callable[[Limiter, str], None], lifted: str
+) -> None:
+    """One call in a day, something else, and then the contract's rate: no one waits for a day."""
+    limiter = world.limiter(per_minute(60))
+    slow_down(limiter, world.item, 0.0007, duration=timedelta(minutes=10))
+    granted(limiter, world.item)
+    world.clock.advance(10)
+    between(limiter, world.item)
+    world.clock.advance(610 if lifted == "ended" else 20)
+    if lifted == "cleared":
+        limiter.clear_override(world.item, by="grace")
+    elif lifted == "faster":
+        slow_down(limiter, world.item, 48)
+
+    due_at = granted(limiter, world.item).due_at[0]
+
+    # Refusals under the low rate leave the lowest that they ever do: a twentieth of the contract's.
+    assert due_at - world.clock.at <= timedelta(seconds=25)
+    if lifted == "faster":
+        assert due_at - world.clock.at <= timedelta(seconds=1.25)
+
+
+def test_who_waits_hears_of_a_higher_rate(world: World) -> None:
+    """A waiter of another process looks within a second, and finds its ticket near and alive."""
+    one, two = world.limiter(per_minute(600)), world.limiter()
+    slow_down(one, world.item, 3.2)
+    granted(one, world.item)
+    tickets = granted(two, world.item, 3).tickets
+    world.clock.advance(2)
+    two.refresh(world.item)
+    looked = two.check(tickets[0])
+    assert isinstance(looked, Waiting)
+    assert looked.check_at - world.clock.at < timedelta(seconds=1.001)
+
+    one.clear_override(world.item, by="ada")
+    world.clock.at = looked.check_at
+    assert two.check(tickets[0]) == Stale()
+    two.refresh(world.item)
+    near = [two.check(ticket) for ticket in tickets]
+
+    assert [type(answer) for answer in near] == [Due, Waiting, Waiting]
+    last = near[2]
+    assert isinstance(last, Waiting)
+    assert last.ticket.due_at - world.clock.at <= timedelta(seconds=0.25)
 
 
 def test_it_does_not_lift_a_pause(world: World) -> None:

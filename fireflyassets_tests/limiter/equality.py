@@ -21,6 +21,7 @@ def steps(most: int) -> st.SearchStrategy[list[Step]]:
     """Return up to *most* steps; an override's amount is its calls a minute."""
     kinds: list[tuple[str, Sequence[float]]] = [
         ("reserve", [1, 2, 5, 400]),
+        ("noticed", [0.05, 0.4, 1]),
         ("advance", [0.01, 0.7, 6, 70, 400, 50_000]),
         ("pause", [0, 2, 40, 1000]),
         ("override", [0.1, 3, 48, 2000]),
@@ -53,6 +54,7 @@ def _take(limiter: Limiter, item: str, step: Step, number: int) -> object:
     duration = timedelta(seconds=(3, 90, 4000)[number % 3])
     actions: dict[str, Callable[[], object]] = {
         "reserve": lambda: limiter.reserve(item, int(amount)),
+        "noticed": lambda: limiter.reserve(item, 2, notice=timedelta(seconds=amount)),
         "pause": lambda: limiter.pause(item, timedelta(seconds=amount)),
         "override": lambda: limiter.override(
             item, amount, duration=duration, by="ops", why="a test"

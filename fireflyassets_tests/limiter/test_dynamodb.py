@@ -71,19 +71,19 @@ GOLDEN = {
         "SET dday = :day, dcnt = :zero, rcnt = :zero, seq = seq + :one", "dday < :day"
     ),
     "REBASE": Expression(
-        "SET bn = :bn, bt = :bt, intv = :intv, nom = :nom, earn = :earn, blocked = :blocked, "
-        "ldec = :ldec, linc = :linc, dlim = :dlim, rcnt = rcnt + :refused, asof = :asof, "
-        "since = :since, ointv = :ointv, ountil = :ountil, osince = :osince, oby = :oby, "
-        "owhy = :owhy, why = :why, ep = ep + :one, seq = seq + :one",
+        "SET bn = :bn, bt = :bt, bbt = :bbt, intv = :intv, nom = :nom, earn = :earn, "
+        "blocked = :blocked, ldec = :ldec, linc = :linc, dlim = :dlim, rcnt = rcnt + :refused, "
+        "asof = :asof, since = :since, ointv = :ointv, ountil = :ountil, osince = :osince, "
+        "oby = :oby, owhy = :owhy, src = :src, why = :why, ep = ep + :one, seq = seq + :one",
         "ep = :ep",
     ),
     "TALLY": Expression("SET rcnt = rcnt + :one, seq = seq + :one", "ep = :ep"),
     "INIT": Expression(
-        "SET nxt = :nxt, bn = :bn, bt = :bt, intv = :intv, nom = :nom, earn = :earn, ep = :ep, "
-        "seq = :seq, blocked = :blocked, ldec = :ldec, linc = :linc, dday = :dday, dcnt = :dcnt, "
-        "dlim = :dlim, rcnt = :rcnt, asof = :asof, since = :since, ointv = :ointv, "
-        "ountil = :ountil, osince = :osince, oby = :oby, owhy = :owhy, why = :why",
-        "attribute_not_exists(ointv)",
+        "SET nxt = :nxt, bn = :bn, bt = :bt, bbt = :bbt, intv = :intv, nom = :nom, earn = :earn, "
+        "ep = :ep, seq = :seq, blocked = :blocked, ldec = :ldec, linc = :linc, dday = :dday, "
+        "dcnt = :dcnt, dlim = :dlim, rcnt = :rcnt, asof = :asof, since = :since, ointv = :ointv, "
+        "ountil = :ountil, osince = :osince, oby = :oby, owhy = :owhy, src = :src, why = :why",
+        "attribute_not_exists(bbt)",
     ),
 }
 

@@ -14,7 +14,7 @@ from fireflyassets.core.errors import StoreUnavailable
 from fireflyassets.core.failure import Family, Fault
 from fireflyassets.core.money import Cause
 from fireflyassets.core.status import Status
-from fireflyassets.fence.protocol import LATEST_SEND
+from fireflyassets.fence.protocol import MOST_EARLY
 from fireflyassets.limiter.virtual_time import run
 from fireflyassets.ports.clock import P, T
 from fireflyassets.ports.entries import Attempt, AttemptState, WaveState
@@ -171,7 +171,7 @@ def test_a_ledger_that_is_slow_for_good_burns_no_tickets() -> None:
 
         async def slow(call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
             if call.__name__ == "begin_attempt":
-                await here.clock.sleep(LATEST_SEND + timedelta(seconds=1))
+                await here.clock.sleep(MOST_EARLY + timedelta(seconds=0.2))
             return call(*args, **kwargs)
 
         here.shop = replace(here.shop, lanes=replace(here.shop.lanes, ledger=slow))
