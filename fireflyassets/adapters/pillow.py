@@ -1,12 +1,14 @@
 """Pictures through Pillow. Does not belong here: judging whether a picture is the wanted one."""
 
 import io
+from collections.abc import Collection
 from typing import Final
 
 from PIL import Image, UnidentifiedImageError
 
 from fireflyassets.adapters import references
-from fireflyassets.ports.pictures import Normal, PictureReader, Seen, Unreadable
+from fireflyassets.adapters.slots import unfilled, views
+from fireflyassets.ports.pictures import Normal, PictureReader, Seen, SlotView, Unreadable
 
 PIXEL_LIMIT: Final = 80_000_000
 """Above it a header is taken for a size bomb and nothing is decoded."""
@@ -43,6 +45,17 @@ class PillowPictures(PictureReader):
         if isinstance(seen, Unreadable):
             return seen
         return references.normal(content, seen)
+
+    def slots(
+        self, document: bytes, *, pictures: Collection[str], texts: Collection[str]
+    ) -> list[SlotView]:
+        """Return how a template's layers *pictures* look before they and *texts* are filled."""
+        return views(document, pictures=pictures, texts=texts)
+
+    def unfilled(self, content: bytes, slots: Collection[SlotView]) -> list[str]:
+        """Return the layers in which a picture still shows what the template did."""
+        with Image.open(io.BytesIO(content), formats=_FORMATS) as picture:
+            return unfilled(picture, slots)
 
     def thumbnail(self, content: bytes, *, width: int) -> bytes:
         """Return *content* as WebP within a 4:3 box of *width* pixels."""

@@ -59,7 +59,6 @@ class When(BaseModel):
         return self.locale is None or locale in self.locale
 
 
-FIREFLY_TIMEOUT: Final = timedelta(minutes=5)
 PHOTOSHOP_TIMEOUT: Final = timedelta(minutes=20)
 """Photoshop works on a document for up to fifteen minutes."""
 
@@ -70,7 +69,7 @@ class _Step(BaseModel):
     name: StepName
     retry: int = Field(default=5, ge=1, le=5)
     """Tries: sends of this step that count; a 429 costs none."""
-    timeout: timedelta = FIREFLY_TIMEOUT
+    timeout: timedelta = timedelta(minutes=5)
     """How long the remote job may take from its submit to its end."""
     on_failure: OnFailure | None = None
     when: When | None = None
@@ -82,7 +81,7 @@ class _Step(BaseModel):
 
     def takes(self) -> tuple[str, ...]:
         """Return the names of the steps whose pictures this one is made from."""
-        return tuple(_named(source) for source in self.sources())
+        return tuple(source.removesuffix(".picture") for source in self.sources())
 
 
 class GenerateStep(_Step):
@@ -190,7 +189,7 @@ class ComposeStep(_Step):
     def picture_layers(self) -> dict[str, str]:
         """Return layer name -> name of the step whose picture goes into it."""
         return {
-            layer: _named(source)
+            layer: source.removesuffix(".picture")
             for layer, source in self.inputs.items()
             if source.endswith(".picture")
         }
@@ -267,11 +266,6 @@ def calls_per_job(recipe: Recipe, *, aspects: int) -> dict[Family, int]:
     return dict(calls)
 
 
-def _named(source: str) -> str:
-    """Return the step that ``<step>.picture`` names."""
-    return source.removesuffix(".picture")
-
-
 def _name_faults(steps: tuple[Step, ...]) -> Iterator[str]:
     names = [step.name for step in steps]
     for name in sorted({name for name in names if names.count(name) > 1}):
@@ -290,16 +284,15 @@ def _input_faults(steps: tuple[Step, ...]) -> Iterator[str]:
         if prompt is not None and prompt.removeprefix("job.") not in JOB_TEXTS:
             yield f"step {step.name!r}: prompt must be job.<{'|'.join(sorted(JOB_TEXTS))}>"
         for source in step.sources():
-            if not source.endswith(".picture") or _named(source) not in pictures:
+            if not source.endswith(".picture") or source.removesuffix(".picture") not in pictures:
                 yield f"step {step.name!r}: {source!r} is not <step>.picture of an earlier step"
         pictures.add(step.name)
 
 
 def _layer_faults(step: ComposeStep, pictures: set[str]) -> Iterator[str]:
     for layer, source in step.inputs.items():
-        if source.startswith("job.") and source.removeprefix("job.") in JOB_TEXTS:
-            continue
-        if source.endswith(".picture") and _named(source) in pictures:
+        text = source.startswith("job.") and source.removeprefix("job.") in JOB_TEXTS
+        if text or (source.endswith(".picture") and source.removesuffix(".picture") in pictures):
             continue
         yield (
             f"step {step.name!r}, layer {layer!r}: {source!r} is neither job.<text> nor "

@@ -248,22 +248,18 @@ class Fence:
         # The client dropped the refused token: one more send tells whether that was all.
         stale_token = failure is FailureClass.AUTH and not turn.refreshed
         maybe = self._booked(call, attempt, Cause.POSSIBLE_COST) if answer.possible_cost else ()
+        counts = not (throttled or stale_token or tokenless)
         closed = await self.collector.close(
-            attempt,
-            AttemptState.REFUSED,
-            answer.fault,
-            counts=not (throttled or stale_token or tokenless),
-            operations=maybe,
+            attempt, AttemptState.REFUSED, answer.fault, counts=counts, operations=maybe
         )
         if throttled:
             turn.throttles += 1
             await self._pause(call, answer.retry_after)
         elif stale_token:
             turn.refreshed = True
-        elif failure is FailureClass.STALE_REFERENCE and not call.is_stale_again(attempt.n):
-            return closed
         elif failure is FailureClass.STALE_REFERENCE:
-            raise errors.StepRefused(call.step, answer.fault, failure=failure)
+            if call.is_stale_again(attempt.n):
+                raise errors.StepRefused(call.step, answer.fault, failure=failure)
         elif tokenless or ACTIONS[failure] is Action.RETRY:
             await self._outage(call, turn, answer.retry_after)
         else:

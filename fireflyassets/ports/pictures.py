@@ -1,6 +1,7 @@
 """Looking at pictures as a port: what bytes really are. Not here: making new ones."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 
@@ -32,6 +33,19 @@ class Normal:
     """In words for a person; empty where the bytes are as they came."""
 
 
+@dataclass(frozen=True, slots=True)
+class SlotView:
+    """How one slot of a template looks before it is filled, coarsely."""
+
+    layer: str
+    box: tuple[int, int, int, int]
+    """Left, top, right, bottom on the canvas."""
+    tiles: bytes = field(repr=False)
+    """Mean red, green and blue of each tile of a grid, row by row."""
+    telling: tuple[int, ...] = field(repr=False)
+    """The tiles that no other filled layer can change."""
+
+
 class PictureReader(ABC):
     """Decodes pictures; the bytes decide, never a name or a header."""
 
@@ -45,6 +59,16 @@ class PictureReader(ABC):
     @abstractmethod
     def normal(self, content: bytes) -> Normal | Unreadable:
         """Return *content* as a reference that can be paid for, or why it can't be one."""
+
+    @abstractmethod
+    def slots(
+        self, document: bytes, *, pictures: Collection[str], texts: Collection[str]
+    ) -> list[SlotView]:
+        """Return how a template's layers *pictures* look before they and *texts* are filled."""
+
+    @abstractmethod
+    def unfilled(self, content: bytes, slots: Collection[SlotView]) -> list[str]:
+        """Return the layers in which a picture still shows what the template did."""
 
     @abstractmethod
     def thumbnail(self, content: bytes, *, width: int) -> bytes:

@@ -5,7 +5,7 @@ Belongs here: what generate, compose and deliver share. Does not: what each of t
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
@@ -24,7 +24,7 @@ from fireflyassets.ports.entries import Claim, History, Operation
 from fireflyassets.ports.images import ImageGenerator
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
-from fireflyassets.ports.pictures import PictureReader, Seen, Unreadable
+from fireflyassets.ports.pictures import PictureReader, Seen, SlotView, Unreadable
 from fireflyassets.ports.references import ReferenceStore
 
 SEEDS: Final = 2**31 - 1
@@ -52,6 +52,10 @@ class Receiver:
     campaign: Campaign
     chance: Callable[[], float]
     """In [0, 1), for jitter."""
+    views: dict[str, list[SlotView]] = field(
+        default_factory=dict[str, list[SlotView]], kw_only=True
+    )
+    """Step and template -> how its slots look before they are filled."""
 
 
 @dataclass(frozen=True, slots=True)

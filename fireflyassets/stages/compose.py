@@ -14,6 +14,7 @@ from fireflyassets.core.recipe import ComposeStep
 from fireflyassets.fence.call import Arrived, PaidCall, StepCall
 from fireflyassets.ports.documents import CompositeRequest
 from fireflyassets.ports.paid import Submission
+from fireflyassets.ports.pictures import SlotView
 from fireflyassets.stages.bench import (
     URL_LIFE,
     JobInHand,
@@ -65,17 +66,38 @@ async def receive(tools: Receiver, call: StepCall, aspect: str, arrived: Arrived
     """Check what the service wrote under the send's own key, and keep it beyond a day.
 
     Raises:
-        RenditionDefect: There is nothing, or it is not what was asked.
+        RenditionDefect: There is nothing, or it is not what was asked, or a slot was not filled.
     """
     width, height = ids.parse_aspect(aspect)
     content = await tools.transfer(tools.objects.get, arrived.attempt.output_key or "")
     if content is None:
         raise errors.RenditionDefect(call.step, "the job succeeded and wrote nothing")
     seen, digest = await looked_at(tools, call.step, content, width=width, height=height)
+    old = await tools.transfer(tools.pictures.unfilled, content, await _views(tools, call, aspect))
+    if old:
+        named = ", ".join(map(repr, old))
+        raise errors.RenditionDefect(call.step, f"the template's own picture is still in {named}")
     row = call.row
     kept = ids.rendition_key(row.customer_id, row.campaign_id, row.job_id, call.step, digest)
     await tools.transfer(tools.objects.put, kept, content, media_type=seen.media_type)
     return Kept(Picture(kept, digest, seen.media_type, width, height, len(content)))
+
+
+async def _views(tools: Receiver, call: StepCall, aspect: str) -> list[SlotView]:
+    """Return how the step's slots look unfilled; read once for a template and a step."""
+    template = tools.campaign.templates[aspect]
+    name = f"{call.step}#{template}"
+    if name not in tools.views:
+        content = await tools.transfer(tools.objects.get, ids.template_key(template))
+        steps = tools.campaign.config.recipe.compositions()
+        step = next(one for one in steps if step_name(one, aspect) == call.step)
+        tools.views[name] = await tools.transfer(
+            tools.pictures.slots,
+            content or b"",
+            pictures=step.picture_layers(),
+            texts=step.text_layers(),
+        )
+    return tools.views[name]
 
 
 def step_name(step: ComposeStep, aspect: str) -> str:

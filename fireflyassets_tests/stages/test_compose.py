@@ -1,9 +1,12 @@
 """Compose: the template's layers filled, one file for each aspect, checked before it counts."""
 
+import io
 from dataclasses import replace
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from fireflyassets.adapters.memory.objects import MemoryObjects
 from fireflyassets.core.campaign import Campaign
@@ -38,6 +41,53 @@ def test_each_aspect_is_a_step_of_its_own() -> None:
         assert set(made) == {f"layout.{aspect}" for aspect in ASPECTS}
         assert {f"{one.width}x{one.height}" for one in made.values()} == set(ASPECTS)
         assert here.documents.texts == [{"Headline": "Spring 0"}] * 3
+
+    run(scenario)
+
+
+SQUARE = Path(__file__).parents[2] / "campaigns/acme/spring-launch/1080x1080.psd"
+
+
+class Square(FixedCatalogue):
+    """A catalogue whose one campaign has a real document."""
+
+    def __init__(self) -> None:
+        templates = {"1080x1080": "1080x1080.psd"}
+        super().__init__(config(aspects=("1080x1080",), templates=templates, recipe=recipe()))
+
+    def template(self, campaign: Campaign, aspect: str) -> bytes:
+        return SQUARE.read_bytes()
+
+
+class Keeping(FakeDocuments):
+    """A Photoshop that says it succeeded and leaves the document as it was."""
+
+    async def compose(self, request: CompositeRequest) -> Submission:
+        def deliver() -> None:
+            target = io.BytesIO()
+            with Image.open(SQUARE) as document:
+                document.convert("RGB").save(target, "JPEG")
+            self.objects.upload(
+                request.output_url, target.getvalue(), media_type=request.media_type
+            )
+
+        return self.vendor.submit(deliver)
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_a_slot_that_was_not_filled_is_no_success(*, keeps: bool) -> None:
+    """A composite that still shows the template's own picture is paid, named and not delivered."""
+
+    async def scenario() -> None:
+        here = floor(catalogue=Square())
+        if keeps:
+            here.documents = Keeping(here.clock, here.objects)
+        (job,) = here.order(1, aspects=("1080x1080",))
+        await here.work([job])
+        row = here.row(job)
+        assert row.status is (Status.REVIEW if keeps else Status.SUCCEEDED)
+        assert ("'Hero'" in (row.reason or "")) is keeps
+        assert here.documents.vendor.sent == 1
 
     run(scenario)
 
