@@ -30,6 +30,7 @@ from fence_kills import Ground, Hunter, Nest, at_work, kill_runs, see_the_dead
 from fence_project import REPOSITORY, TENANTS, Tenant, calls, set_faults, settings, write
 from fence_worker import prompt
 
+from fireflyassets.adapters.clock import SystemClock
 from fireflyassets.local import access, environment, folder, processes, services
 from fireflyassets.local.environment import DUMMY, REGION
 from fireflyassets.local.simulated import simulate
@@ -227,7 +228,8 @@ def _place(plan: Plan, more: Mapping[str, str]) -> Generator[Place]:
         state = folder.StateFolder(Path(root, "state").resolve())
         state.prepare()
         simulated = simulate(project)
-        doors = access.recall(state, asked={}, customers=[one.name for one in plan.tenants])
+        names = [one.name for one in plan.tenants]
+        doors = access.recall(state, asked={}, customers=names, clock=SystemClock())
         inherited = dict(os.environ)  # noqa: TID251 - children inherit paths and locale.
         base = {**inherited, **settings(), **more}
         variables = environment.compose(

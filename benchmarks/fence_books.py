@@ -32,6 +32,10 @@ class Books:
         )
         return [plain(item) for page in pages for item in page["Items"]]
 
+    def waves(self) -> list[Row]:
+        """Return every wave; leases of partition keys stand in the same table."""
+        return [one for one in self.all("waves") if "state" in one]
+
     def work(self, job_id: str) -> list[Row]:
         """Return everything sent and made for a job."""
         pages = self._client.get_paginator("query").paginate(

@@ -61,7 +61,7 @@ def see(ground: Ground, tenant: Tenant, run_id: str, *, by_daemon: bool, after: 
     }
     jobs: list[tuple[Row, list[Row]]] = []
     died: set[Send] = set()
-    for wave in ground.books.all("waves"):
+    for wave in ground.books.waves():
         if wave.get("runId") != run_id:
             continue
         for job in wave["jobs"]:
@@ -220,7 +220,7 @@ def see_the_dead(ground: Ground, tenants: Mapping[str, Tenant], *, by_daemon: bo
     what a victim held is somebody else's as soon as its lease is over.
     """
     known = {kill.run_id for kill in ground.kills}
-    waves = [one for one in ground.books.all("waves") if one["state"] == "running"]
+    waves = [one for one in ground.books.waves() if one["state"] == "running"]
     fresh = [one for one in waves if one["runId"] not in known]
     for wave in fresh:
         seen = see(ground, tenants[wave["customer"]], wave["runId"], by_daemon=by_daemon)
@@ -253,7 +253,7 @@ def at_work(ground: Ground) -> int:
     """Return how many waves have sent something and beat."""
     known = {kill.run_id for kill in ground.kills}
     count = 0
-    for wave in ground.books.all("waves"):
+    for wave in ground.books.waves():
         if wave["state"] == "running" and _beats(wave) and wave["runId"] not in known:
             work = [one for job in wave["jobs"][:2] for one in ground.books.work(job)]
             count += any(kind(one) == "attempt" for one in work)

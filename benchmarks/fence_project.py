@@ -30,7 +30,7 @@ class Tenant:
     @property
     def organisation(self) -> str:
         """Return the name of its organisation."""
-        return f"{self.name}@AdobeOrg"
+        return f"{self.name.upper()}@AdobeOrg"
 
     @property
     def steps(self) -> tuple[str, ...]:

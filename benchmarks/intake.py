@@ -9,7 +9,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -76,7 +76,7 @@ def main() -> int:
 
 
 @contextmanager
-def opened() -> Iterator[Door]:
+def opened() -> Generator[Door]:
     """Start the embedded AWS and the API on a state of their own."""
     with tempfile.TemporaryDirectory(prefix="fa-") as temporary:
         state = StateFolder(Path(temporary) / "state")
@@ -145,7 +145,7 @@ def claims(door: Door) -> int:
     """Return how many jobs become of one key that twenty callers claim at once."""
     before = door.jobs()
     with ThreadPoolExecutor(RIVALS) as rivals:
-        answers = list(rivals.map(lambda _: door.post("contested"), range(RIVALS)))
+        answers = list(rivals.map(door.post, ["contested"] * RIVALS))
     assert {answer.status_code for answer in answers} == {202}
     assert len({answer.json()["jobId"] for answer in answers}) == 1
     return door.jobs() - before

@@ -95,6 +95,8 @@ def stores() -> Generator[tuple[str, int]]:
         environment = {
             "PATH": os.defpath,
             "TMPDIR": folder,
+            "IOT_MTLS_ENABLED": "0",
+            "SFTP_ENABLED": "0",
             "GATEWAY_PORT": str(port),
             "BIND_HOST": HOST,
             "LOG_LEVEL": "ERROR",

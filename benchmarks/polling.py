@@ -149,6 +149,7 @@ class Bench:
             claim=Claim(f"job-{n}", "acme", "w", 1),
             history=History({}, (), ()),
             learns=f"art:{part.median}:{part.sigma}",
+            ready=self.clients.images.ready,
             submit=never,
             output_key=None,
             tries=5,

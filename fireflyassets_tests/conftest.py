@@ -40,6 +40,8 @@ def ministack() -> Iterator[str]:
         environment = {
             "PATH": os.defpath,
             "TMPDIR": folder,
+            "IOT_MTLS_ENABLED": "0",
+            "SFTP_ENABLED": "0",
             "GATEWAY_PORT": str(port),
             "BIND_HOST": HOST,
             "LOG_LEVEL": "WARNING",

@@ -26,6 +26,7 @@ from fireflyassets.limiter.memory import MemoryLimiter
 from fireflyassets.limiter.port import Limits
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets.ports.clock import Clock, Lanes, Offload
+from fireflyassets.ports.custom_models import CustomModels
 from fireflyassets.ports.entries import Wave
 from fireflyassets.ports.references import ReferenceStore
 from fireflyassets.settings import Settings
@@ -35,7 +36,7 @@ from fireflyassets.wave.assembly import Shop, assemble, register
 from fireflyassets.wave.beginning import asked_for, begin_by_hand
 from fireflyassets.wave.engine import WaveEngine
 from fireflyassets.wave.reports import Ended, Report, Skipped
-from fireflyassets_tests.free_services import FakeReferences
+from fireflyassets_tests.free_services import FakeModels, FakeReferences
 from fireflyassets_tests.front_door import CAMPAIGN, CUSTOMER, FixedCatalogue, config
 from fireflyassets_tests.paid_services import (
     FakeDocuments,
@@ -114,6 +115,7 @@ class Floor:
     shop: Shop
     reports: list[Report] = field(default_factory=list)
     references: ReferenceStore = field(default_factory=FakeReferences)
+    models: CustomModels = field(default_factory=FakeModels)
     _runs: int = 0
 
     def order(
@@ -174,7 +176,7 @@ class Floor:
             wave.run_id or "",
             campaign=campaign,
             credential=credential,
-            services=services(self.images, self.documents, self.references),
+            services=services(self.images, self.documents, self.references, self.models),
             report=self.reports.append,
         )
 

@@ -4,6 +4,7 @@ Belongs here: doubles that take everything. Does not: paid services (``paid_serv
 """
 
 import hashlib
+from collections import deque
 from collections.abc import Awaitable, Callable
 
 from fireflyassets.core.failure import Family, Fault
@@ -29,10 +30,19 @@ class FakeReferences(ReferenceStore):
 
 
 class FakeModels(CustomModels):
-    """Knows no custom model."""
+    """Tells of every custom model what stands in *said*, the last word for ever; of none at first.
+
+    ``""`` makes a model ready, another word is the code of why it is not.
+    """
+
+    def __init__(self, *said: str) -> None:
+        self.said = deque(said or ("model_unknown",))
 
     async def models(self) -> tuple[CustomModel, ...] | NotReady:
         return ()
 
     async def check(self, asset_id: str, model: Model) -> Ready | NotReady:
-        return NotReady(Fault(Family.FIREFLY, None, "model_unknown"))
+        code = self.said.popleft() if len(self.said) > 1 else self.said[0]
+        if code:
+            return NotReady(Fault(Family.FIREFLY, None, code))
+        return Ready(CustomModel(asset_id, "a model", "ready", ""))

@@ -18,6 +18,7 @@ from fireflyassets.adapters.memory.objects import MemoryObjects
 from fireflyassets.core.failure import Family, Fault
 from fireflyassets.ports.catalogue import Credential
 from fireflyassets.ports.clock import Clock
+from fireflyassets.ports.custom_models import CustomModels
 from fireflyassets.ports.documents import (
     ActionsRequest,
     ArtboardRequest,
@@ -259,11 +260,15 @@ class FakeCutter(PictureCutter):
 
 
 def services(
-    images: FakeImages, documents: FakeDocuments, references: ReferenceStore | None = None
+    images: FakeImages,
+    documents: FakeDocuments,
+    references: ReferenceStore | None = None,
+    models: CustomModels | None = None,
 ) -> PaidServices:
     """Return the fakes of one credential."""
     cutter = FakeCutter(documents)
-    return PaidServices(images, documents, cutter, references or FakeReferences(), FakeModels())
+    offered, known = references or FakeReferences(), models or FakeModels()
+    return PaidServices(images, documents, cutter, offered, known)
 
 
 class FakeWorkshop(Workshop):

@@ -9,13 +9,21 @@ and takes nothing else down. Does not: YAML (``yaml_file.py``), what makes a cam
 """
 
 import hashlib
+import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    model_validator,
+)
 
 from fireflyassets.adapters import yaml_file
 from fireflyassets.adapters.campaign_files import FILE_NAME, Filed, read_campaigns
@@ -40,10 +48,20 @@ Shape = TypeVar("Shape", bound=BaseModel)
 _Weight = Annotated[int, Field(strict=True, ge=1, le=100)]
 
 
+def _one_spelling(organisation: str) -> str:
+    """Refuse another spelling of an organisation: it would be paced by itself, beside the first."""
+    if not re.fullmatch(r"[0-9A-Z]{1,64}@AdobeOrg", organisation):
+        raise ValueError(
+            f"{organisation!r} is no organisation: copy its ID from Adobe's developer console, "
+            f"capital letters and digits before @AdobeOrg"
+        )
+    return organisation
+
+
 class _CredentialFile(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    organisation: str = Field(min_length=1)
+    organisation: Annotated[str, AfterValidator(_one_spelling)]
     secret: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9/_+=.@:-]{1,512}$")]
     """Reference for the secret store."""
     scopes: tuple[str, ...] = Field(min_length=1)

@@ -16,26 +16,25 @@ _MEDIA_TYPES: Final = {
     "PNG": "image/png",
     "WEBP": "image/webp",
     "TIFF": "image/tiff",
+    "MPO": "image/jpeg",
 }
+"""An MPO is a JPEG with further pictures, such as a depth map, behind the one that is shown."""
+_FORMATS: Final = ("JPEG", "PNG", "WEBP", "TIFF")
 
 
 class PillowPictures(PictureReader):
     """Decodes JPEG, PNG, WebP and TIFF."""
 
-    def look(self, content: bytes) -> Seen | Unreadable:
-        """Decode *content* whole and say what it is."""
+    def look(self, content: bytes, *, asked: tuple[int, int] | None = None) -> Seen | Unreadable:
+        """Decode *content* whole and say what it is; never raises, whatever the bytes are."""
         try:
-            with Image.open(io.BytesIO(content), formats=list(_MEDIA_TYPES)) as picture:
-                width, height = picture.size
-                if width * height > PIXEL_LIMIT:
-                    return Unreadable(f"{width}x{height} pixels are more than we decode")
-                picture.load()
-                return Seen(_MEDIA_TYPES[picture.format or ""], width, height)
-        except Image.DecompressionBombError:
+            with Image.open(io.BytesIO(content), formats=_FORMATS) as picture:
+                return _looked(picture, asked)
+        except (Image.DecompressionBombError, Image.DecompressionBombWarning):
             return Unreadable("its header claims far more pixels than we decode")
         except UnidentifiedImageError:
             return Unreadable(f"{len(content)} bytes that are no JPEG, PNG, WebP or TIFF")
-        except (OSError, SyntaxError, ValueError) as error:
+        except Exception as error:  # noqa: BLE001 - the boundary to a decoder, which raises anything.
             return Unreadable(f"it does not decode ({type(error).__name__})")
 
     def normal(self, content: bytes) -> Normal | Unreadable:
@@ -47,10 +46,23 @@ class PillowPictures(PictureReader):
 
     def thumbnail(self, content: bytes, *, width: int) -> bytes:
         """Return *content* as WebP within a 4:3 box of *width* pixels."""
-        with Image.open(io.BytesIO(content), formats=list(_MEDIA_TYPES)) as picture:
+        with Image.open(io.BytesIO(content), formats=_FORMATS) as picture:
             picture.draft("RGB", (width, width))
             small = picture.convert("RGB")
             small.thumbnail((width, width * 3 // 4))
             target = io.BytesIO()
             small.save(target, "WEBP", quality=80)
             return target.getvalue()
+
+
+def _looked(picture: Image.Image, asked: tuple[int, int] | None) -> Seen | Unreadable:
+    width, height = picture.size
+    kind = picture.format or ""
+    if width * height > PIXEL_LIMIT:
+        return Unreadable(f"{width}x{height} pixels are more than we decode")
+    frames: int = getattr(picture, "n_frames", 1)
+    if frames != 1 and kind != "MPO":
+        return Unreadable(f"it holds {frames} pictures, not one")
+    if asked is None or (width, height) == asked:
+        picture.load()
+    return Seen(_MEDIA_TYPES[kind], width, height)

@@ -20,7 +20,7 @@ from fireflyassets.api import problems
 from fireflyassets.api.problems import MEDIA_TYPE, ProblemBody
 from fireflyassets.core import ids
 from fireflyassets.core.brief import ASPECT_SEPARATOR, HEADER
-from fireflyassets.core.request import PROMPT_LIMIT, Problem
+from fireflyassets.core.request import PROMPT_LIMIT, REASON_LIMIT, Problem
 
 Responses = dict[int | str, dict[str, Any]]
 """As FastAPI takes them."""
@@ -190,6 +190,20 @@ JOB: Final[dict[str, Any]] = {
         "headline": "Frisch vom Markt",
         "aspects": ["1080x1080", "1920x1080"],
     },
+}
+REASON: Final[dict[str, Any]] = {
+    "type": "object",
+    "required": ["reason"],
+    "additionalProperties": False,
+    "properties": {
+        "reason": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": REASON_LIMIT,
+            "description": "Why, in one line; told with the job or the campaign.",
+        }
+    },
+    "example": {"reason": "The licence is renewed."},
 }
 CSV: Final[dict[str, Any]] = {
     "schema": {"type": "string"},

@@ -57,7 +57,7 @@ def hand_out(at: AtDesk, who: Reader, job_id: str, aspect: str) -> Response:
     """Redirect to a rendition, by a URL signed now."""
     row = job_row(at, who.tenant, job_id)
     if row.status is not Status.SUCCEEDED:
-        raise not_found(f"The job is {row.status.value}; it has no outputs yet.", "job_id")
+        raise _without_outputs(row)
     if not notify.is_published(row):
         detail = f"The outputs are not published: their review is {row.human_reviewed.value}."
         problem = Problem("job_id", "review", detail, "Wait for the reviewers.")
@@ -71,6 +71,18 @@ def hand_out(at: AtDesk, who: Reader, job_id: str, aspect: str) -> Response:
         raise ProblemRaised(HTTPStatus.GONE, detail, problem)
     url = at.ports.objects.read_url(key, life=URL_LIFE)
     return RedirectResponse(url, HTTPStatus.TEMPORARY_REDIRECT, headers=_NOT_STORED)
+
+
+def _without_outputs(row: JobRow) -> ProblemRaised:
+    """Say that a job is there and its outputs are not, and whether they will be."""
+    closed = row.status in {Status.CANCELLED, Status.FAILED, Status.REVIEW}
+    detail = f"The job is {row.status.value}; it has no outputs{'' if closed else ' yet'}."
+    fix = (
+        "Send it anew, mended if need be, under a new key."
+        if closed
+        else "Look how the job stands."
+    )
+    return ProblemRaised(HTTPStatus.NOT_FOUND, detail, Problem("job_id", "status", detail, fix))
 
 
 @router.get(

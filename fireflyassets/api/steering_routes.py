@@ -1,28 +1,47 @@
-"""Routes that steer: cancel a job; hold, resume and cancel a campaign.
+"""Routes that steer: cancel or resume a job; hold, resume and cancel a campaign.
 
 Belongs here: HTTP in front of ``stages/steering.py``. Does not: its rules.
 """
 
 from http import HTTPStatus
-from typing import Annotated, Final
+from typing import Any, Final
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter
 from fastapi.responses import JSONResponse, Response
 
-from fireflyassets.api import shapes
+from fireflyassets.api import description, shapes
+from fireflyassets.api.bodies import JSON, ReasonBody
 from fireflyassets.api.description import refusals
 from fireflyassets.api.desk import AtDesk, Operator, Writer, job_row, require_campaign
 from fireflyassets.api.problems import ProblemRaised
 from fireflyassets.api.result_routes import campaign_sums
-from fireflyassets.core.request import Problem
+from fireflyassets.core.brief import json_object
+from fireflyassets.core.request import Problem, reason_of
 from fireflyassets.stages.steering import Kept
 
 router: Final = APIRouter()
 
-Reason = Annotated[
-    str, Query(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$", description="Why.")
-]
 _OF_A_CAMPAIGN: Final = refusals(HTTPStatus.NOT_FOUND)
+_OF_A_REASON: Final = refusals(
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+    HTTPStatus.UNPROCESSABLE_ENTITY,
+)
+
+
+def _with_reason(*, required: bool) -> dict[str, Any]:
+    content = {JSON: {"schema": description.REASON}}
+    return {"requestBody": {"required": required, "content": content}}
+
+
+def _reason(body: bytes) -> str:
+    fields = json_object(body)
+    if isinstance(fields, Problem):
+        raise ProblemRaised(HTTPStatus.BAD_REQUEST, "The body is no JSON object.", fields)
+    reason = reason_of(fields)
+    if isinstance(reason, tuple):
+        raise ProblemRaised(HTTPStatus.UNPROCESSABLE_ENTITY, "The reason is not right.", *reason)
+    return reason
 
 
 @router.post(
@@ -43,15 +62,34 @@ def cancel_job(at: AtDesk, who: Writer, job_id: str) -> Response:
 
 
 @router.post(
+    "/v1/jobs/{job_id}/resume",
+    response_model=shapes.Job,
+    responses=refusals(HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT) | _OF_A_REASON,
+    openapi_extra=_with_reason(required=True),
+)
+def resume_job(at: AtDesk, who: Operator, job_id: str, body: ReasonBody) -> Response:
+    """Let a job go on that is held until somebody has looked. Asking again is safe."""
+    row = job_row(at, who.tenant, job_id)
+    told = at.steering.let_go_on(row, by=who.subject, why=_reason(body))
+    if isinstance(told, Kept):
+        raise ProblemRaised(
+            HTTPStatus.CONFLICT,
+            "The job was not resumed.",
+            Problem("job_id", "status", told.reason, told.fix),
+        )
+    return JSONResponse(shapes.job(told, api_url=at.api_url))
+
+
+@router.post(
     "/v1/campaigns/{campaign}/hold",
     response_model=shapes.Campaign,
-    responses={**_OF_A_CAMPAIGN, **refusals(HTTPStatus.UNPROCESSABLE_ENTITY)},
+    responses=_OF_A_CAMPAIGN | _OF_A_REASON,
+    openapi_extra=_with_reason(required=False),
 )
-def hold_campaign(
-    at: AtDesk, who: Operator, campaign: str, reason: Reason = "asked for"
-) -> Response:
+def hold_campaign(at: AtDesk, who: Operator, campaign: str, body: ReasonBody) -> Response:
     """Put a campaign on hold: no wave of it begins. What runs goes on to its end."""
     require_campaign(at, who.tenant, campaign)
+    reason = _reason(body) if body else "asked for"
     at.steering.hold(who.tenant, campaign, reason=reason, by=who.subject)
     return JSONResponse(campaign_sums(at, who.tenant, campaign))
 
@@ -70,7 +108,10 @@ def resume_campaign(at: AtDesk, who: Operator, campaign: str) -> Response:
     "/v1/campaigns/{campaign}/cancel", response_model=shapes.Campaign, responses=_OF_A_CAMPAIGN
 )
 def cancel_campaign(at: AtDesk, who: Operator, campaign: str) -> Response:
-    """Cancel what waits, and hold the rest: ask again until `byStatus` shows none running."""
+    """Cancel what waits, and hold the rest: ask again until `byStatus` shows none running.
+
+    The hold stays, for what is sent later too, until the campaign is resumed.
+    """
     require_campaign(at, who.tenant, campaign)
     at.steering.cancel_all(who.tenant, campaign, by=who.subject)
     return JSONResponse(campaign_sums(at, who.tenant, campaign))

@@ -52,7 +52,10 @@ def run_check(arguments: argparse.Namespace) -> int:
         print(f"usable       {_line(campaign)}")
     for file in bad:
         print(f"quarantined  {file.path}: {file.reason}")
-    return 1 if bad else 0
+    priced = bool(catalogue.rate_cards())
+    if not priced:
+        print("missing      rates/: without a rate card no job is accepted; add one.")
+    return 1 if bad or not priced else 0
 
 
 def run_lock(arguments: argparse.Namespace) -> int:

@@ -59,6 +59,7 @@ def add_to(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     resolve.add_argument("job", metavar="JOB")
     resolve.add_argument("step", metavar="STEP", help="as `fence list` names it")
     resolve.add_argument("--by", required=True, metavar="NAME", help="who decides; kept for good")
+    resolve.add_argument("--why", required=True, metavar="TEXT", help="the reason; kept for good")
     resolve.set_defaults(run=run_resolve)
 
 
@@ -82,7 +83,8 @@ def run_resolve(arguments: argparse.Namespace) -> int:
     step: str = arguments.step
     verdict: Verdict = arguments.verdict
     by: str = arguments.by
-    return desk().resolve(job, step, verdict=verdict, by=by)
+    why: str = arguments.why
+    return desk().resolve(job, step, verdict=verdict, by=by, why=why)
 
 
 def desk() -> "FenceDesk":
@@ -143,13 +145,13 @@ class FenceDesk:
             _print(_table(("part", "job_id", "step", "n", "vendor_id", "operations", "why"), gaps))
         return 0
 
-    def resolve(self, job_id: str, step: str, *, verdict: Verdict, by: str) -> int:
+    def resolve(self, job_id: str, step: str, *, verdict: Verdict, by: str, why: str) -> int:
         """Apply a verdict and print what it did.
 
         Raises:
             UndecidableNow: There is nothing to decide, or the job has moved meanwhile.
         """
-        decision = Decision(verdict, by=by, at=self.clock.now())
+        decision = Decision(verdict, by=by, at=self.clock.now(), why=why)
         _print(self._resolver().resolve(job_id, step, decision))
         return 0
 

@@ -8,7 +8,7 @@ import argparse
 import re
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -94,29 +94,35 @@ def duration(text: str) -> timedelta:
 
 # -- commands -------------------------------------------------------------------------------
 def run_show(arguments: argparse.Namespace) -> int:
-    """Print the table once, or until Ctrl-C; 1 if the limiter does not answer."""
+    """Print the table once, or until Ctrl-C whatever happens meanwhile."""
     desk = _desk()
     period: float | None = arguments.watch
     if period is None:
-        return _told(lambda: _print(lines(desk)))
+        _print(lines(desk))
+        return 0
     try:
         while True:
             if sys.stdout.isatty():
                 print(CLEAR_SCREEN, end="")
-            _told(lambda: _print(lines(desk)))
+            try:
+                _print(lines(desk))
+            except LimiterError as error:
+                print(error, file=sys.stderr)
             threading.Event().wait(period)
     except KeyboardInterrupt:
         return 0
 
 
 def run_override(arguments: argparse.Namespace) -> int:
-    """Set a rate by hand; 1 if it can't be."""
-    return _told(lambda: _print(override(_desk(), arguments)))
+    """Set a rate by hand."""
+    _print(override(_desk(), arguments))
+    return 0
 
 
 def run_clear(arguments: argparse.Namespace) -> int:
-    """End an override; 1 if the limiter does not answer."""
-    return _told(lambda: _print(clear(_desk(), arguments)))
+    """End an override."""
+    _print(clear(_desk(), arguments))
+    return 0
 
 
 def _desk() -> Desk:
@@ -126,16 +132,6 @@ def _desk() -> Desk:
     rough = settings.model_copy(update={"clock_bound": max(ROUGHLY, settings.clock_bound)})
     factory = composition.build(rough)
     return Desk(factory.catalogue.now(), factory.ledger, factory.limiter)
-
-
-def _told(command: Callable[[], None]) -> int:
-    """Run a command and return its exit code; the limiter's errors carry their remedy."""
-    try:
-        command()
-    except LimiterError as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
 
 
 def _print(text: Iterator[str]) -> None:

@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from pydantic_settings import SettingsError
 
 from fireflyassets.core.errors import FactoryError
+from fireflyassets.limiter.errors import LimiterError
 from fireflyassets.settings import Settings
 
 GROUPS: Final = (
@@ -54,7 +55,9 @@ def _run(chosen: argparse.Namespace) -> int:
     try:
         code: int = chosen.run(chosen)
     except FactoryError as error:
-        complaint = f"{error} {error.remedy}".strip()
+        complaint = _for_want_of_credentials(error) or f"{error} {error.remedy}".strip()
+    except LimiterError as error:
+        complaint = _for_want_of_credentials(error) or str(error)
     except SettingsError as error:
         complaint = f"A setting can't be used: {error}."
     except ValidationError as error:
@@ -62,14 +65,29 @@ def _run(chosen: argparse.Namespace) -> int:
             raise
         complaint = "\n".join(_unusable(error))
     except _aws_errors() as error:
-        complaint = (
-            f"AWS can't be used: {error} Set AWS_DEFAULT_REGION and credentials, or for a local "
-            "stack the variables that the README shows beside AWS_ENDPOINT_URL."
-        )
+        complaint = _no_aws(error)
     else:
         return code
     print(complaint, file=sys.stderr)
     return 1
+
+
+def _for_want_of_credentials(error: Exception) -> str | None:
+    """Return what to say where a store was never asked, since nobody may ask it."""
+    from botocore.exceptions import (  # noqa: PLC0415 - not for a help.
+        CredentialRetrievalError,
+        NoCredentialsError,
+    )
+
+    unasked = isinstance(error.__cause__, NoCredentialsError | CredentialRetrievalError)
+    return _no_aws(error.__cause__) if unasked else None
+
+
+def _no_aws(error: BaseException | None) -> str:
+    return (
+        f"AWS can't be used: {error} Set AWS_DEFAULT_REGION and credentials, or for a local "
+        "stack the variables that the README shows beside AWS_ENDPOINT_URL."
+    )
 
 
 def _unusable(error: ValidationError) -> Iterator[str]:

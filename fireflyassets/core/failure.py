@@ -137,13 +137,7 @@ class Fault:
 
 _UNSAFE: Final = frozenset(
     {
-        "prompt_unsafe",
         "prompt_entity_denied",
-        "image_unsafe",
-        "reference_image_unsafe_error",
-        "input_media_unsafe",
-        "video_unsafe",
-        "output_media_unsafe",
         "legal_error",
         "unauthorized_legal_reasons",
         "400411",
@@ -231,6 +225,8 @@ BY_PLAIN_CODE: Final[dict[str, FailureClass]] = {
     "validation_error": FailureClass.INVALID_REQUEST,
 }
 """Codes that say less than the field beside them."""
+UNSAFE_ENDINGS: Final = ("_unsafe", "_unsafe_error")
+"""What Adobe refuses as unsafe ends so, whatever it is; new ones come without notice."""
 REFERENCE_FIELDS: Final = ("source", "url", "uploadid")
 BY_STATUS: Final[dict[int, FailureClass]] = {
     400: FailureClass.INVALID_REQUEST,
@@ -246,7 +242,7 @@ BY_STATUS: Final[dict[int, FailureClass]] = {
     451: FailureClass.UNSAFE_CONTENT,
     501: FailureClass.BUG,
 }
-FORBIDDEN_WORDS: Final = (("traffic", FailureClass.TRANSIENT), ("quota", FailureClass.QUOTA))
+FORBIDDEN_WORDS: Final = (("high traffic", FailureClass.TRANSIENT), ("quota", FailureClass.QUOTA))
 """What the message of Photoshop's one code for all 403s gives away."""
 
 
@@ -255,13 +251,17 @@ def classify(fault: Fault) -> FailureClass:
     if fault.code == "unauthorized_forbidden":
         said = (kind for word, kind in FORBIDDEN_WORDS if word in fault.message.lower())
         return next(said, FailureClass.ENTITLEMENT)
+    if fault.code.endswith(UNSAFE_ENDINGS):
+        return FailureClass.UNSAFE_CONTENT
     return BY_CODE.get(fault.code) or _by_field_and_status(fault, _status(fault))
 
 
 def _by_field_and_status(fault: Fault, status: int | None) -> FailureClass:
-    names_reference = any(name in fault.field.lower() for name in REFERENCE_FIELDS)
-    if names_reference and status in {None, 400, 404, 410, 422}:
+    names = re.split(r"[.\[\]]+", fault.field.lower())
+    if not set(REFERENCE_FIELDS).isdisjoint(names) and status in {None, 400, 404, 410, 422}:
         return FailureClass.STALE_REFERENCE
+    if fault.family is Family.IMS and status in {400, 404}:
+        return FailureClass.AUTH  # It knows no inputs: what it refuses is the client.
     if fault.code in BY_PLAIN_CODE:
         return BY_PLAIN_CODE[fault.code]
     if fault.family is Family.PHOTOSHOP and status in {404, 410}:

@@ -15,6 +15,7 @@ from fireflyassets.core.failure import (
     GUIDANCE,
     REFERENCE_FIELDS,
     REPLAYS,
+    UNSAFE_ENDINGS,
     Action,
     FailureClass,
 )
@@ -71,6 +72,8 @@ def _codes(table: dict[str, FailureClass]) -> Iterator[tuple[str, ...]]:
         for word, kind in FORBIDDEN_WORDS:
             yield f"`{kind}`", f"`unauthorized_forbidden`, where the message says {word}"
         yield f"`{FailureClass.ENTITLEMENT}`", "`unauthorized_forbidden`, otherwise"
+        endings = ", ".join(f"`*{ending}`" for ending in UNSAFE_ENDINGS)
+        yield f"`{FailureClass.UNSAFE_CONTENT}`", endings
 
 
 def _fields() -> Iterator[tuple[str, ...]]:
@@ -81,6 +84,7 @@ def _fields() -> Iterator[tuple[str, ...]]:
 def _statuses() -> Iterator[tuple[str, ...]]:
     for status, kind in sorted(BY_STATUS.items()):
         yield str(status), f"`{kind}`"
+    yield "400, 404 of IMS", f"`{FailureClass.AUTH}`"
     yield "404, 410 of Photoshop", f"`{FailureClass.STALE_REFERENCE}`"
     yield "any other from 500 to 599", f"`{FailureClass.TRANSIENT}`"
     yield "any other, or none", f"`{FailureClass.UNKNOWN}`"

@@ -10,6 +10,7 @@ import unicodedata
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
+from typing import Final
 
 from fireflyassets.core.status import HumanReview, Status
 
@@ -47,6 +48,14 @@ class JobRequest:
         return {"prompt": self.prompt, "headline": self.headline, "locale": self.locale}[name]
 
 
+FACTORY: Final = "factory"
+"""Who holds a job that failed in a way that a person must look at."""
+FENCE: Final = "fence"
+"""Who holds a job for an unknown outcome; once it is known, no person need lift the hold."""
+CAMPAIGN: Final = "campaign"
+"""Who holds a job whose campaign is on hold: resuming the campaign lifts such holds alone."""
+
+
 @dataclass(frozen=True, slots=True)
 class Hold:
     """Why a job must not be dispatched, since when, and who said so."""
@@ -54,6 +63,19 @@ class Hold:
     reason: str
     since: datetime
     by: str
+
+    @property
+    def and_door(self) -> str:
+        """Say why, and by which door a person lets the job go on."""
+        door = _DOORS.get(self.by, _DOORS[FACTORY])
+        return f"{self.reason.rstrip('.')}; {door}"
+
+
+_DOORS: Final = {
+    FACTORY: "an operator lets it go on with POST /v1/jobs/{job_id}/resume",
+    FENCE: "an operator decides with fireflyassets fence resolve",
+    CAMPAIGN: "an operator lets it go on with POST /v1/campaigns/{campaign}/resume",
+}
 
 
 @dataclass(frozen=True, slots=True)

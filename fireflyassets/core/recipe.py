@@ -59,13 +59,18 @@ class When(BaseModel):
         return self.locale is None or locale in self.locale
 
 
+FIREFLY_TIMEOUT: Final = timedelta(minutes=5)
+PHOTOSHOP_TIMEOUT: Final = timedelta(minutes=20)
+"""Photoshop works on a document for up to fifteen minutes."""
+
+
 class _Step(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: StepName
     retry: int = Field(default=5, ge=1, le=5)
     """Tries: sends of this step that count; a 429 costs none."""
-    timeout: timedelta = timedelta(minutes=5)
+    timeout: timedelta = FIREFLY_TIMEOUT
     """How long the remote job may take from its submit to its end."""
     on_failure: OnFailure | None = None
     when: When | None = None
@@ -153,6 +158,7 @@ class RemoveBackgroundStep(_EditStep):
     """Cut out what a picture shows, or make the mask that would, with Photoshop."""
 
     kind: Literal["remove-background"]
+    timeout: timedelta = PHOTOSHOP_TIMEOUT
     mode: Literal["cutout", "mask"] = "cutout"
     family: ClassVar[Family] = Family.PHOTOSHOP
 
@@ -161,6 +167,7 @@ class AdjustStep(_EditStep):
     """Adjust light and tone of a picture with Photoshop."""
 
     kind: Literal["edit"]
+    timeout: timedelta = PHOTOSHOP_TIMEOUT
     auto_tone: bool = False
     exposure: Decimal | None = Field(default=None, ge=-5, le=5)
     contrast: int | None = Field(default=None, ge=-100, le=100)
@@ -171,6 +178,7 @@ class ComposeStep(_Step):
     """Fill the template's layers with Photoshop, once for each of the job's aspects."""
 
     kind: Literal["compose"]
+    timeout: timedelta = PHOTOSHOP_TIMEOUT
     inputs: dict[str, str] = Field(min_length=1)
     """Layer name -> ``job.<text>`` for a text layer, ``<step>.picture`` for a smart object."""
     family: ClassVar[Family] = Family.PHOTOSHOP

@@ -16,6 +16,8 @@ from fireflyassets.core.job import JobRequest
 
 PROMPT_LIMIT: Final = 1024
 """Code points; Firefly v3's own bound."""
+REASON_LIMIT: Final = 200
+"""Code points of why somebody steers a job or a campaign."""
 
 _BIDI_OVERRIDES: Final = frozenset("\u202d\u202e")
 _PLANE_END: Final = 0xFFFE
@@ -98,6 +100,15 @@ def raw_request(fields: Mapping[str, object]) -> RawRequest | tuple[Problem, ...
         return tuple(problems)
     said = {name: str(fields.get(name, "")) for name in texts}
     return RawRequest(**said, aspects=aspects)
+
+
+def reason_of(fields: Mapping[str, object]) -> str | tuple[Problem, ...]:
+    """Return the reason that a steering request gives, its only field."""
+    said = fields.get("reason", "")
+    if not isinstance(said, str) or not set(fields) <= {"reason"}:
+        sentence = "The body holds one text, reason, and no more."
+        return (Problem("reason", "type", sentence, 'Send {"reason": "…"}.'),)
+    return tuple(_text("reason", said, REASON_LIMIT)) or said
 
 
 def shown(name: str) -> str:

@@ -21,8 +21,8 @@ from fireflyassets.ports.catalogue import Quarantined
 from fireflyassets.ports.entries import Wave
 from fireflyassets.stages.forming import Batch
 from fireflyassets.stages.pinning import pinned
+from fireflyassets.wave import beginning
 from fireflyassets.wave.assembly import Shop
-from fireflyassets.wave.beginning import Asked, asked_for, begin, begin_by_hand, tell_again
 from fireflyassets.wave.reports import Checked, Ended, Handed, Made, Report, Skipped, Turn
 from fireflyassets.wave.reuse import reuse
 from fireflyassets.wave.thread import WaveThread
@@ -31,6 +31,8 @@ JOB_REQUESTS: Final = "job_requests"
 TEMPLATE: Final = "template"
 CHECK_CHUNK: Final = 25
 """Jobs whose check evaluations are written together."""
+
+_NOT_WON: Final = "another wave took it, it came into another line, or its campaign is on hold"
 
 Event = dg.AssetMaterialization | dg.AssetCheckEvaluation
 
@@ -168,28 +170,35 @@ class WaveRun:
         yield from book.summaries(self._keys(book.not_passed()), asked=len(self.ended))
         self._verdict()
 
-    def _begin(self) -> Wave | Asked | None:
-        context, shop = self.context, self.shop
-        wave_id = context.run.tags.get(names.WAVE_TAG)
+    def _begin(self) -> Wave | beginning.Asked | None:
+        context, ledger = self.context, self.shop.ledger
+        wave_id, again = context.run.tags.get(names.WAVE_TAG), context.run.parent_run_id is not None
         if wave_id is not None:
-            now = shop.clock.now()
-            wave = begin(shop.ledger, wave_id, context.run.run_id, settings=shop.settings, now=now)
-            if wave is not None or context.run.parent_run_id is None:
+            settings, now = self.shop.settings, self.shop.clock.now()
+            wave = beginning.begin(ledger, wave_id, context.run.run_id, settings=settings, now=now)
+            if wave is not None or not again:
                 return wave
-            # Somebody re-executes a run whose wave is over: what is done is told again, and only
-            # what may be claimed is worked on.
-        if not context.has_partition_key and not context.has_partition_key_range:
+        if again:
+            # Others may stand between its partitions by now; its wave still names its own.
+            wave = ledger.wave(wave_id) if wave_id is not None else None
+            jobs = wave.jobs if wave else self._chosen()
+            return beginning.tell_again(ledger, self.customer, jobs, why=beginning.NOT_AGAIN)
+        deliveries = names.asset_key(self.customer, self.campaign, DELIVERIES)
+        # A job is made whole. Whoever chose an earlier stage alone must not pay for a later.
+        if deliveries in context.selected_asset_keys:
+            return beginning.asked_for(ledger, self.customer, self._chosen())
+        return beginning.tell_again(ledger, self.customer, self._chosen(), why=beginning.NOT_WHOLE)
+
+    def _chosen(self) -> Sequence[str]:
+        if not self.context.has_partition_key and not self.context.has_partition_key_range:
             raise dg.Failure(
                 "This run names no jobs. Choose partitions: each is one job.", allow_retries=False
             )
-        deliveries = names.asset_key(self.customer, self.campaign, DELIVERIES)
-        # A job is made whole. Whoever chose an earlier stage alone must not pay for a later.
-        sort = asked_for if deliveries in context.selected_asset_keys else tell_again
-        return sort(shop.ledger, self.customer, context.partition_keys)
+        return self.context.partition_keys
 
-    def _tag(self, begun: Wave | Asked) -> None:
+    def _tag(self, begun: Wave | beginning.Asked) -> None:
         """Title the run: runs have no names, and their tags are what people read."""
-        jobs = len(begun.jobs) if isinstance(begun, Wave) else len(self.context.partition_keys)
+        jobs = len(begun.jobs) if isinstance(begun, Wave) else begun.count
         tags = {
             names.CUSTOMER_TAG: self.customer,
             names.CAMPAIGN_TAG: self.campaign,
@@ -199,7 +208,7 @@ class WaveRun:
         missing = {name: text for name, text in tags.items() if name not in known}
         self.context.instance.add_run_tags(self.context.run.run_id, missing)
 
-    def _book(self, begun: Wave | Asked) -> checks.CheckBook:
+    def _book(self, begun: Wave | beginning.Asked) -> checks.CheckBook:
         """Choose what is told: the selection, or everything where something is made."""
         selected = self.context.selected_asset_check_keys
         if isinstance(begun, Wave) or begun.batches:
@@ -219,7 +228,7 @@ class WaveRun:
             partitioned=len(keys) <= self.shop.settings.partitioned_checks_up_to,
         )
 
-    def _reports(self, begun: Wave | Asked) -> Iterator[Report]:
+    def _reports(self, begun: Wave | beginning.Asked) -> Iterator[Report]:
         if isinstance(begun, Wave):
             yield from WaveThread(self.shop, begun, self.context.run.run_id).reports()
             return
@@ -233,7 +242,7 @@ class WaveRun:
     def _by_hand(self, batch: Batch) -> Iterator[Report]:
         """Claim a batch now that its turn has come, and work on what was won."""
         shop, run_id = self.shop, self.context.run.run_id
-        wave = begin_by_hand(
+        wave = beginning.begin_by_hand(
             shop.ledger,
             batch,
             run_id,
@@ -244,7 +253,7 @@ class WaveRun:
         won = wave.jobs if wave else ()
         for row in batch.rows:
             if row.job_id not in won:
-                yield Skipped(row.job_id, "another wave took it, or its campaign is on hold")
+                yield Skipped(row.job_id, _NOT_WON)
         if wave:
             self.context.instance.add_run_tags(run_id, {names.WAVE_TAG: wave.wave_id})
             yield from WaveThread(shop, wave, run_id).reports()

@@ -15,7 +15,7 @@ from fireflyassets.core.money import FOR_A_RESULT, Cause, Charge
 from fireflyassets.limiter.port import Parked, Ticket
 from fireflyassets.ports.clock import T
 from fireflyassets.ports.entries import Attempt, Claim, History, Operation, unnamed
-from fireflyassets.ports.paid import Output, PaidService, Submission
+from fireflyassets.ports.paid import NotAccepted, Output, PaidService, Submission
 
 LEASE_MARGIN: Final = timedelta(seconds=5)
 
@@ -133,6 +133,8 @@ class PaidCall(StepCall):
     history: History
     learns: str
     """Name under which latencies are learned: a step's, whatever the aspect."""
+    ready: Callable[[], Coroutine[Any, Any, NotAccepted | None]]
+    """Has what a send needs before anything is spent on it; None, or why it can't be had."""
     submit: Callable[[str | None], Awaitable[Submission]]
     """Builds a request that writes to the attempt's own key; to await the answer sends it, once."""
     output_key: Callable[[int], str] | None

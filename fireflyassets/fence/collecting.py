@@ -19,6 +19,8 @@ from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.paid import Done, EndedBadly, Gone, Poll, PollFailed, Working
 
 POLL_BACKOFF: Final = timedelta(seconds=2)
+LAST_QUESTIONS: Final = 3
+"""A job past its deadline is given up on an answer, or after this many questions without one."""
 
 
 @dataclass(slots=True)
@@ -30,6 +32,8 @@ class _Asking:
     since: datetime
     """From when on the job is at work: how long its submit took says nothing about that."""
     polls: int = 0
+    failed_late: int = 0
+    """Questions past the deadline that failed: they do not say that the job took too long."""
     working_at: timedelta = timedelta(0)
     """After how long the last answer said that the job goes on."""
 
@@ -55,12 +59,15 @@ class Collector:
         """
         resumed = attempt.epoch != call.claim.epoch
         asking = _Asking(resumed, attempt.submitted_at if resumed else self.clock.now())
+        deadline = attempt.submitted_at + call.timeout
         fault = Fault(call.service.family, None, "timeout")
         while True:
             await lease.unless_closed(self._wait(call, asking))
             asked_at = self.clock.now() - asking.since
+            late = self.clock.now() > deadline
             answer = await call.service.poll(attempt.status_url or "")
             asking.polls += 1
+            asking.failed_late += late and isinstance(answer, PollFailed)
             if isinstance(answer, PollFailed):
                 fault = answer.fault
                 await lease.unless_closed(self.clock.sleep(answer.retry_after or POLL_BACKOFF))
@@ -70,9 +77,9 @@ class Collector:
                 return await self._ended(call, attempt, answer, asking)
             if lease.closing:
                 raise errors.Stopped(f"Step {call.step}: the wave stops.", until=self.clock.now())
-            if self.clock.now() > attempt.submitted_at + call.timeout:
+            if late and (isinstance(answer, Working) or asking.failed_late >= LAST_QUESTIONS):
                 # The id stays accepted: whoever runs the job again asks for it first.
-                raise errors.StepRefused(call.step, fault, failure=FailureClass.TRANSIENT)
+                raise errors.StepRefused(call.step, fault, failure=_late(fault))
 
     async def close(
         self,
@@ -129,3 +136,10 @@ class Collector:
         if stale_again or ACTIONS[failure] is not Action.RETRY:
             raise errors.StepRefused(call.step, fault, failure=failure)
         return closed
+
+
+def _late(fault: Fault) -> FailureClass:
+    """Return why a job that is past its deadline was not heard of; no refused input can be it."""
+    failure = classify(fault)
+    passes = ACTIONS[failure] in {Action.REVIEW, Action.RETRY}
+    return FailureClass.TRANSIENT if passes else failure

@@ -16,11 +16,11 @@ from fireflyassets.core.money import Cause
 from fireflyassets.fence.call import Arrived, Lease, PaidCall, Tickets
 from fireflyassets.fence.collecting import Collector
 from fireflyassets.fence.standing import (
-    TELLS_UNTIL,
     MaySend,
     MustCollect,
     MustSettle,
     Undecidable,
+    absence_tells,
     standing,
 )
 from fireflyassets.fence.step_run import StepRun
@@ -39,6 +39,7 @@ UNPACED_PARK: Final = timedelta(minutes=1)
 HEARTBEAT_LOOK: Final = timedelta(milliseconds=250)
 """How often a send that does not fit the lease looks whether a heartbeat has moved it."""
 LONGEST_WAIT: Final = timedelta(seconds=60)
+"""In a turn; who is asked to wait longer is parked until then."""
 MOST_EARLY: Final = timedelta(seconds=1)
 """How long before its due time a ticket is taken, so that the attempt's row is there in time: as
 long as rows take lately, and half as long again. A ticket that the row outlasts is given up, or
@@ -133,17 +134,21 @@ class Fence:
         """Wait until the service can be called: without that no ticket, row or try is spent."""
         while True:
             turn.check(call.step, now=self.clock.now())
-            missing = await self.lease.unless_closed(call.service.ready())
+            missing = await self.lease.unless_closed(call.ready())
             if missing is None:
                 return  # Or the wave stops: no ticket is taken then.
-            if (failure := classify(missing.fault)) is FailureClass.AUTH:
+            failure = classify(missing.fault)
+            if failure is not FailureClass.THROTTLED and ACTIONS[failure] is not Action.RETRY:
                 raise errors.StepRefused(call.step, missing.fault, failure=failure)
-            await self._outage(turn, missing.retry_after)
+            await self._outage(call, turn, missing.retry_after)
 
-    async def _outage(self, turn: StepRun, retry_after: timedelta | None) -> None:
+    async def _outage(self, call: PaidCall, turn: StepRun, retry_after: timedelta | None) -> None:
         turn.outages += 1
         wait = retry_after or RETRY_WAIT * (1 + self.jitter())
-        await self.lease.unless_closed(self.clock.sleep(min(wait, LONGEST_WAIT)))
+        if wait > LONGEST_WAIT:
+            said = f"Step {call.step}: the service asks for a wait of {wait}."
+            raise errors.ServiceUnavailable(said, until=self.clock.now() + wait)
+        await self.lease.unless_closed(self.clock.sleep(wait))
 
     async def _begun(self, attempt: Attempt) -> bool:
         """Create the attempt's row; after an outage the one in the way may be our own."""
@@ -260,7 +265,7 @@ class Fence:
         elif failure is FailureClass.STALE_REFERENCE:
             raise errors.StepRefused(call.step, answer.fault, failure=failure)
         elif tokenless or ACTIONS[failure] is Action.RETRY:
-            await self._outage(turn, answer.retry_after)
+            await self._outage(call, turn, answer.retry_after)
         else:
             raise errors.StepRefused(call.step, answer.fault, failure=failure)
         return closed
@@ -292,8 +297,7 @@ class Fence:
             booked = self._booked(call, attempt, Cause.ACCEPTED_BUT_FAILED)
             await self.offload(self.ledger.book, booked)
             return Arrived(attempt, (Output(),), at - attempt.submitted_at, 0)
-        if attempt.vendor_id is not None or self.clock.now() > attempt.submitted_at + TELLS_UNTIL:
-            # It was taken for certain, or its file may have expired: absence is no proof.
+        if not absence_tells(attempt, now=self.clock.now()):
             raise errors.OutcomeUnknown(call.step, f"send {attempt.n} left no file that would tell")
         booked = self._booked(call, attempt, Cause.POSSIBLE_COST)
         fault = Fault(call.service.family, None, "nothing_written")

@@ -4,17 +4,17 @@ Belongs here: which sends wait for it, and what each verdict does to the send an
 Does not: asking the vendor; printing.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
 from fireflyassets.core.errors import UndecidableNow
-from fireflyassets.core.job import JobRow
+from fireflyassets.core.job import FENCE, JobRow
 from fireflyassets.core.money import Cause
 from fireflyassets.core.status import ENDED, Status
 from fireflyassets.fence.call import Rates, operations_of
-from fireflyassets.fence.standing import SETTLED_AFTER
+from fireflyassets.fence.standing import awaits_person, settles_at
 from fireflyassets.ports.entries import (
     Attempt,
     Decision,
@@ -26,8 +26,6 @@ from fireflyassets.ports.entries import (
 )
 from fireflyassets.ports.ledger import JobLedger
 
-FENCE: Final = "fence"
-"""Who holds a job for an unknown outcome; once it is known, no person need lift the hold."""
 _PAGE: Final = 500
 _CLOSED: Final = frozenset({Status.SUCCEEDED, Status.FAILED, Status.CANCELLED})
 
@@ -38,13 +36,8 @@ class Unknown:
 
     row: JobRow
     attempt: Attempt
-
-    @property
-    def settles_at(self) -> datetime | None:
-        """Return when our own key tells by itself; None: it needs a person."""
-        if self.attempt.output_key is None:
-            return None
-        return self.attempt.submitted_at + SETTLED_AFTER
+    settles_at: datetime | None
+    """When our own key tells by itself; None: it needs a person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +58,8 @@ class Resolver:
             for attempt in page:
                 row = self.ledger.job(attempt.job_id) if attempt.is_unknown else None
                 if row is not None and not _in_hand(row, attempt):
-                    found.append(Unknown(row, attempt))
+                    by_person = awaits_person(attempt, now=now)
+                    found.append(Unknown(row, attempt, None if by_person else settles_at(attempt)))
             if len(page) < _PAGE:
                 return found
             after = page[-1].submitted_at
@@ -91,7 +85,7 @@ class Resolver:
         move = self._move(row, history, attempt, decision, booked)
         if not self.ledger.decide(row, attempt, decision, move, booked):
             raise UndecidableNow(f"Job {job_id} has moved just now.")
-        return _told(attempt, decision, move)
+        return _told(row, attempt, decision, move)
 
     def _booked(self, row: JobRow, attempt: Attempt, decision: Decision) -> list[Operation]:
         cause = {
@@ -119,15 +113,23 @@ class Resolver:
         cost = replace(history, operations=(*history.operations, *booked)).cost
         said = f"Step {attempt.step}, send {attempt.n}"
         if dropped:
-            reason = f"{said}: given up by {decision.by}; its outcome stays unknown."
+            why = f" ({decision.why})" if decision.why else ""
+            reason = f"{said}: given up by {decision.by}{why}; its outcome stays unknown."
             ttl = decision.at + self.keep(row)
             return Ending(Status.FAILED, reason, (), cost, decision.at, ttl)
         if decision.verdict is Verdict.BILLED and not attempt.status_url:
             reason = f"{said}: billed, by {decision.by}'s word, and its result is out of reach."
             return Ending(Status.REVIEW, reason, (), cost, decision.at, None)
-        if row.hold is None or row.hold.by != FENCE or _others(history, attempt, row.generation):
-            return None
-        return Resumed(decision.at)
+        others = replace(history, attempts=tuple(_but(history.attempts, attempt)))
+        return Resumed(decision.at) if may_go_on(row, others, now=decision.at) else None
+
+
+def may_go_on(row: JobRow, history: History, *, now: datetime) -> bool:
+    """Say whether a job is held for unknown outcomes alone, and none of them waits for a person."""
+    if row.hold is None or row.hold.by != FENCE:
+        return False
+    mine = (one for one in history.unanswered if one.generation == row.generation)
+    return not any(awaits_person(one, now=now) for one in mine)
 
 
 def _in_hand(row: JobRow, attempt: Attempt) -> bool:
@@ -137,25 +139,23 @@ def _in_hand(row: JobRow, attempt: Attempt) -> bool:
 
 
 def _oldest(history: History, step: str) -> Attempt | None:
-    found = [one for one in history.attempts if one.step == step and one.is_unknown]
+    found = [one for one in history.unanswered if one.step == step and one.is_unknown]
     return min(found, key=lambda one: (one.generation, one.n), default=None)
 
 
-def _others(history: History, attempt: Attempt, generation: int) -> bool:
-    """Say whether the job waits for another person's word beside this one."""
-    return any(
-        one.is_unknown and one.output_key is None and one.generation == generation
-        for one in history.attempts
-        if (one.step, one.n) != (attempt.step, attempt.n)
-    )
+def _but(attempts: Iterable[Attempt], decided: Attempt) -> Iterator[Attempt]:
+    send = (decided.step, decided.generation, decided.n)
+    return (one for one in attempts if (one.step, one.generation, one.n) != send)
 
 
-def _told(attempt: Attempt, decision: Decision, move: Resumed | Ending | None) -> str:
+def _told(row: JobRow, attempt: Attempt, decision: Decision, move: Resumed | Ending | None) -> str:
     said = f"Send {attempt.n} of step {attempt.step}: {decision.verdict}, by {decision.by}."
     match move:
         case Ending(status=status):
             return f"{said} The job is now {status}."
         case Resumed():
             return f"{said} The job is due."
+        case None if row.hold is not None:
+            return f"{said} The job stays held: {row.hold.and_door}."
         case None:
             return f"{said} The job stays as it is."

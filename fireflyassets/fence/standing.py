@@ -53,6 +53,32 @@ class Undecidable:
 Standing = MaySend | MustCollect | MustSettle | Undecidable
 
 
+def settles_at(attempt: Attempt) -> datetime | None:
+    """Return from when on a send's own key is looked at; None: it wrote to none of ours."""
+    return None if attempt.output_key is None else attempt.submitted_at + SETTLED_AFTER
+
+
+def absence_tells(attempt: Attempt, *, now: datetime) -> bool:
+    """Say whether a file that is not there proves that a send to our own key made nothing.
+
+    It does not where the vendor gave an id, since the send was taken for certain, nor once the
+    file may have expired. A file that is there always tells.
+    """
+    return attempt.vendor_id is None and not may_have_expired(attempt, now=now)
+
+
+def may_have_expired(attempt: Attempt, *, now: datetime) -> bool:
+    """Say whether what a send wrote to our own key may be gone by now."""
+    return attempt.output_key is not None and now > attempt.submitted_at + TELLS_UNTIL
+
+
+def awaits_person(attempt: Attempt, *, now: datetime) -> bool:
+    """Say whether a send is unknown and nothing of ours will tell by itself, as far as is known."""
+    if not attempt.is_unknown:
+        return False
+    return attempt.output_key is None or not absence_tells(attempt, now=now)
+
+
 def standing(attempts: Iterable[Attempt], *, step: str, generation: int, replay: int) -> Standing:
     """Return how a step stands. Of several open sends the oldest is dealt with first."""
     mine = sorted(
@@ -63,9 +89,8 @@ def standing(attempts: Iterable[Attempt], *, step: str, generation: int, replay:
         if attempt.state is AttemptState.ACCEPTED:
             return MustCollect(attempt)
         if attempt.is_unknown:
-            if attempt.output_key is None:
-                return Undecidable(attempt)
-            return MustSettle(attempt, attempt.submitted_at + SETTLED_AFTER)
+            at = settles_at(attempt)
+            return Undecidable(attempt) if at is None else MustSettle(attempt, at)
     counted = [one for one in mine if one.counts]
     first = Cause.FIRST_TRY if generation == 1 else Cause.REGENERATE
     return MaySend(

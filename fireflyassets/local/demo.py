@@ -111,7 +111,7 @@ class _Demo:
         self._stack.insist()
         return outcome
 
-    def _submit(self) -> None:
+    def _submit(self, *, again: str = "") -> None:
         sample = self._plan.sample
         faults = refused_rows(self._customer.post_csv(sample.csv()))
         if faults:
@@ -120,9 +120,8 @@ class _Demo:
                 "brief was changed since an earlier demo, run `fireflyassets demo --fresh`."
             )
         self._customer.send(sample.by_queue)
-        self._say(
-            f"Sent {len(sample.by_api)} jobs to the API, {len(sample.by_queue)} to the queue."
-        )
+        where = f"{len(sample.by_api)} jobs to the API, {len(sample.by_queue)} to the queue"
+        self._say(f"Sent {where}{again}.")
 
     def _wait(self) -> Mapping[str, Job]:
         started = time.monotonic()
@@ -178,7 +177,7 @@ class _Demo:
 
         A job that would be paid again shows at once: intake writes its row before it answers.
         """
-        self._submit()
+        self._submit(again=" a second time")
         deadline = time.monotonic() + DEADLINE.total_seconds()
         while self._customer.waiting_messages():
             self._stack.insist()

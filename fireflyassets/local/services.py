@@ -61,6 +61,9 @@ class _Maker:
             more={
                 "GATEWAY_PORT": str(self._ports["aws"]),
                 "BIND_HOST": HOST,  # Its default is every interface.
+                # Doors that it opens by itself where `cryptography` is there, at fixed ports.
+                "IOT_MTLS_ENABLED": "0",
+                "SFTP_ENABLED": "0",
                 "LOG_LEVEL": "WARNING",
                 "PERSIST_STATE": "1",
                 "STATE_DIR": str(folder / "state"),

@@ -113,11 +113,13 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A verdict on one send, with who gave it; kept with the send for good."""
+    """A verdict on one send, with who gave it and why; kept with the send for good."""
 
     verdict: Verdict
     by: str
     at: datetime
+    why: str | None = None
+    """None where it was not asked for: by a campaign's rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,12 +209,11 @@ class History:
     operations: tuple[Operation, ...]
 
     @property
-    def is_owed_an_answer(self) -> bool:
-        """Say whether a paid call is open whose result nothing holds yet."""
+    def unanswered(self) -> tuple[Attempt, ...]:
+        """Return the sends that are open and whose result nothing holds yet."""
         bound = {(one.step, one.generation, one.n) for one in self.steps.values()}
-        return any(
-            one.is_open and (one.step, one.generation, one.n) not in bound for one in self.attempts
-        )
+        sends = (one for one in self.attempts if one.is_open)
+        return tuple(one for one in sends if (one.step, one.generation, one.n) not in bound)
 
     @property
     def cost(self) -> Cost:

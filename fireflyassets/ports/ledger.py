@@ -2,7 +2,6 @@
 
 Belongs here: what may be written, under which condition. Every decision is a conditional write
 on the base row; index reads are stale and only propose. Does not belong here: keys, expressions.
-
 All calls block; the wave's loop hands them to threads. Times come from the caller's clock.
 """
 
@@ -75,10 +74,7 @@ class JobLedger(ABC):
 
     @abstractmethod
     def lines(self) -> set[tuple[str, str]]:
-        """Return (credential, customer) of every line that an unheld job waits in; maybe stale.
-
-        Reads all that is queued: for a look now and then.
-        """
+        """Return every (credential, customer) with an unheld job, from all that is queued: slow."""
 
     @abstractmethod
     def lease_keys(
@@ -136,7 +132,7 @@ class JobLedger(ABC):
     # the wave's run
     @abstractmethod
     def start(self, wave_id: str, run_id: str, *, lease_until: datetime) -> Wave | None:
-        """Bind the wave to a run, once: None if another run has it or it has ended."""
+        """Bind the wave to a run, once: None if it has ended, or was started, by that run too."""
 
     @abstractmethod
     def heartbeat(self, wave_id: str, run_id: str, *, lease_until: datetime) -> bool:
@@ -265,8 +261,11 @@ class JobLedger(ABC):
         """Write what an ended job has cost by now; False if it has moved since *row* was read."""
 
     @abstractmethod
-    def lift(self, row: JobRow, *, now: datetime) -> bool:
-        """Take the hold that *row* shows off its job, which is due then; False if it has moved."""
+    def lift(self, row: JobRow, *, now: datetime, said: str | None = None) -> bool:
+        """Take the hold that *row* shows off its job, which is due then; False if it has moved.
+
+        *said*, a person's word, is its reason until a wave takes it, and makes it a replay.
+        """
 
     # steering
     @abstractmethod
@@ -292,7 +291,7 @@ class JobLedger(ABC):
         """Take a campaign's hold away; its jobs keep theirs until they are lifted."""
 
     @abstractmethod
-    def hold_with_campaign(self, row: JobRow, hold: Hold) -> bool:
+    def hold_with_campaign(self, row: JobRow, hold: Hold, *, now: datetime) -> bool:
         """Put its campaign's hold on a queued job, which leaves its line.
 
         False, and nothing is written, if the job has moved, or the campaign has been resumed: a

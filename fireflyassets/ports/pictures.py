@@ -36,8 +36,11 @@ class PictureReader(ABC):
     """Decodes pictures; the bytes decide, never a name or a header."""
 
     @abstractmethod
-    def look(self, content: bytes) -> Seen | Unreadable:
-        """Decode *content* whole and say what it is."""
+    def look(self, content: bytes, *, asked: tuple[int, int] | None = None) -> Seen | Unreadable:
+        """Decode *content* whole and say what it is; never raises, whatever the bytes are.
+
+        What is not of the *asked* width and height is told by its header and not decoded.
+        """
 
     @abstractmethod
     def normal(self, content: bytes) -> Normal | Unreadable:

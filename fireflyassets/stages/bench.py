@@ -4,6 +4,7 @@ Belongs here: what generate, compose and deliver share. Does not: what each of t
 """
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -17,6 +18,7 @@ from fireflyassets.core.recipe import Step
 from fireflyassets.fence.call import Arrived, PaidCall, Rates, StepCall
 from fireflyassets.fence.protocol import Fence
 from fireflyassets.ports.clock import Clock, Offload
+from fireflyassets.ports.custom_models import CustomModels
 from fireflyassets.ports.documents import DocumentComposer, PictureCutter
 from fireflyassets.ports.entries import Claim, History, Operation
 from fireflyassets.ports.images import ImageGenerator
@@ -48,6 +50,8 @@ class Receiver:
     transfer: Offload
     """For whole objects and their decoding."""
     campaign: Campaign
+    chance: Callable[[], float]
+    """In [0, 1), for jitter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,7 @@ class Tools(Receiver):
 
     fence: Fence
     references: ReferenceStore
+    models: CustomModels
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +170,7 @@ async def looked_at(
     Raises:
         RenditionDefect: It is not.
     """
-    seen = await tools.transfer(tools.pictures.look, content)
+    seen = await tools.transfer(tools.pictures.look, content, asked=(width, height))
     if isinstance(seen, Unreadable):
         raise errors.RenditionDefect(step, f"the result is unusable: {seen.reason}")
     if (seen.width, seen.height) != (width, height):

@@ -49,6 +49,7 @@ async def compose(
         step=name,
         learns=step.name,
         service=tools.documents,
+        ready=tools.documents.ready,
         submit=submit,
         output_key=partial(_output_key, job, name, aspect),
         tries=step.retry,

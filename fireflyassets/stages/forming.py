@@ -96,7 +96,7 @@ def form(
     hold = ledger.campaign_hold(batch.lane.customer, batch.campaign)
     if hold is not None:
         for row in batch.rows:
-            ledger.hold_with_campaign(row, hold)
+            ledger.hold_with_campaign(row, hold, now=now)
         return None
 
     def claim(job_id: str) -> Claim | None:
@@ -114,7 +114,8 @@ def form(
         formed_at=now,
     )
     ledger.form(wave)
-    winners = [row.job_id for row in batch.rows if take(row.job_id) is not None]
+    claimed = [row.job_id for row in batch.rows if take(row.job_id) is not None]
+    winners = _unmoved(ledger, wave, batch, claimed, now=now)
     try:
         ledger.formed(wave_id, winners)
     except errors.OwnershipLost:
@@ -124,6 +125,22 @@ def form(
     if not winners:
         return None
     return replace(wave, state=WaveState.FORMED, jobs=tuple(winners))
+
+
+def _unmoved(
+    ledger: JobLedger, wave: Wave, batch: Batch, claimed: Sequence[str], *, now: datetime
+) -> list[str]:
+    """Return the claimed jobs that still are of the batch, and give the others back.
+
+    The batch may have been read long before its turn, and a claim does not ask for the line: a job
+    that was moved to another credential meanwhile must not be paid for by this one.
+    """
+    rows = ledger.jobs(wave.customer, claimed)
+    seen = {row.job_id: of_one_wave(row) for row in batch.rows}
+    mine = [one for one in claimed if one in rows and of_one_wave(rows[one]) == seen[one]]
+    if moved := set(claimed) - set(mine):
+        give_back(ledger, wave, moved, "it came into another line meanwhile", now=now)
+    return mine
 
 
 def shrink(ledger: JobLedger, wave: Wave, kept: Sequence[str], *, now: datetime) -> None:

@@ -4,14 +4,16 @@ In: a job and a picture step. Out: the untouched original in our bucket, bound t
 Spends: one call of Firefly or Photoshop for each send that is accepted.
 """
 
+from datetime import timedelta
 from functools import partial
+from typing import Final
 
 from fireflyassets.core import errors, ids
-from fireflyassets.core.failure import FailureClass, Family, Fault
+from fireflyassets.core.failure import FailureClass, Family, Fault, classify
 from fireflyassets.core.job import Picture, StepResult
 from fireflyassets.core.recipe import AdjustStep, GenerateStep, PictureStep, SimilarStep
 from fireflyassets.fence.call import Arrived, PaidCall, StepCall
-from fireflyassets.ports.paid import Done, Fetched, FetchFailed
+from fireflyassets.ports.paid import Done, Fetched, FetchFailed, Output, PollFailed
 from fireflyassets.stages.bench import (
     JobInHand,
     Kept,
@@ -26,10 +28,17 @@ from fireflyassets.stages.picture_calls import (
     Pictures,
     Reference,
     forget,
+    ready,
     references,
     send,
     service_of,
 )
+
+DOWNLOADS: Final = 4
+"""How often a result is asked for in one turn: once, and three times again."""
+DOWNLOAD_BACKOFF: Final = timedelta(seconds=1)
+DOWNLOAD_PARK: Final = timedelta(minutes=2)
+"""Soon again: the URL of a result that is paid for lives one hour."""
 
 
 async def generate(
@@ -58,11 +67,13 @@ async def receive(tools: Receiver, call: StepCall, step: PictureStep, arrived: A
     """Fetch a finished picture, check it, and keep the untouched original.
 
     Raises:
-        RenditionDefect: It is not what was asked.
-        StepRefused: Its URL does not answer; the id stays, and may be asked again.
+        RenditionDefect: It is not what was asked, or no picture.
+        ServiceUnavailable: Its store does not answer; the id stays, and is asked for again.
+        StepRefused: Its URL has expired, and the status call has no fresh one.
     """
     width, height = ids.parse_aspect(tools.campaign.config.recipe.sizes()[step.name])
-    content = await _content(tools, call, arrived)
+    asked = seed_for(call.row.job_id, step.name, arrived.attempt.generation)
+    content = await _content(tools, call, arrived, asked)
     seen, digest = await looked_at(tools, step.name, content, width=width, height=height)
     row = call.row
     key = ids.original_key(
@@ -73,8 +84,8 @@ async def receive(tools: Receiver, call: StepCall, step: PictureStep, arrived: A
     if step.family is not Family.FIREFLY:
         return Kept(picture)
     model = step.model.value if isinstance(step, GenerateStep | SimilarStep) else None
-    seed = seed_for(row.job_id, step.name, arrived.attempt.generation)
-    return Kept(picture, model=model, seed=seed)
+    said = _chosen(arrived.outputs, asked).seed
+    return Kept(picture, model=model, seed=asked if said is None else said)
 
 
 def _paid_call(
@@ -87,6 +98,7 @@ def _paid_call(
         step=step.name,
         learns=step.name,
         service=service_of(tools, step),
+        ready=partial(ready, tools, step),
         submit=partial(send, tools, job, step, taken),
         output_key=partial(_output_key, job, step) if isinstance(step, AdjustStep) else None,
         tries=step.retry,
@@ -101,30 +113,55 @@ def _output_key(job: JobInHand, step: PictureStep, n: int) -> str:
     return ids.temporary_key(row.job_id, step.name, row.generation, n, f"{step.name}.jpg")
 
 
-async def _content(tools: Receiver, call: StepCall, arrived: Arrived) -> bytes:
+def _chosen(outputs: tuple[Output, ...], seed: int) -> Output:
+    """Return the output of the *seed* that was asked for; the first where none names it."""
+    return next((one for one in outputs if one.seed == seed), outputs[0] if outputs else Output())
+
+
+async def _content(tools: Receiver, call: StepCall, arrived: Arrived, seed: int) -> bytes:
     """Return the result's bytes, from the vendor or from where it wrote them."""
     if arrived.attempt.output_key is None:
-        return (await _fetch(call, arrived)).content
+        return (await _fetch(tools, call, arrived, seed)).content
     content = await tools.transfer(tools.objects.get, arrived.attempt.output_key)
     if content is None:
         raise errors.RenditionDefect(call.step, "the job succeeded and wrote nothing")
     return content
 
 
-async def _fetch(call: StepCall, arrived: Arrived) -> Fetched:
-    """Download the result; an expired URL is read anew from the status call, once."""
-    fetched = await _download(call, arrived.outputs[0].url if arrived.outputs else None)
-    if isinstance(fetched, FetchFailed):
+async def _fetch(tools: Receiver, call: StepCall, arrived: Arrived, seed: int) -> Fetched:
+    """Download the result; where that fails its URL is read anew from the status call.
+
+    The send stays accepted whatever comes: the next turn, the sweep or a replay asks for it.
+    """
+    fetched = await _download(call, _chosen(arrived.outputs, seed))
+    for n in range(1, DOWNLOADS):
+        if isinstance(fetched, Fetched):
+            return fetched
+        if n > 1 or fetched.fault.code != "expired_url":
+            await tools.clock.sleep(DOWNLOAD_BACKOFF * 2**n * tools.chance())
         again = await call.service.poll(arrived.attempt.status_url or "")
-        url = again.outputs[0].url if isinstance(again, Done) and again.outputs else None
-        fetched = await _download(call, url)
-    if isinstance(fetched, FetchFailed):
-        # The attempt stays accepted: a replay collects the same vendor job.
-        raise errors.StepRefused(call.step, fetched.fault, failure=FailureClass.STORAGE)
-    return fetched
+        if isinstance(again, Done):
+            fetched = await _download(call, _chosen(again.outputs, seed))
+        elif isinstance(again, PollFailed):
+            fetched = FetchFailed(again.fault)
+    if isinstance(fetched, Fetched):
+        return fetched
+    raise _unfetched(tools, call, fetched.fault)
 
 
-async def _download(call: StepCall, url: str | None) -> Fetched | FetchFailed:
-    if url is None:
+def _unfetched(tools: Receiver, call: StepCall, fault: Fault) -> errors.FactoryError:
+    if fault.code == "not_a_picture":
+        return errors.RenditionDefect(call.step, "the result is no picture")
+    failure = classify(fault)
+    if failure in {FailureClass.STALE_REFERENCE, FailureClass.BUG}:
+        return errors.StepRefused(call.step, fault, failure=failure)
+    return errors.ServiceUnavailable(
+        f"Step {call.step}: {fault.sentence()}. Its result is paid for and fetched later.",
+        until=tools.clock.now() + DOWNLOAD_PARK,
+    )
+
+
+async def _download(call: StepCall, output: Output) -> Fetched | FetchFailed:
+    if output.url is None:
         raise errors.RenditionDefect(call.step, "the job succeeded without an output")
-    return await call.service.fetch(url)
+    return await call.service.fetch(output.url)

@@ -22,6 +22,7 @@ from fireflyassets.core.recipe import (
     SimilarStep,
     UpscaleStep,
 )
+from fireflyassets.ports.custom_models import NotReady
 from fireflyassets.ports.documents import CutOutRequest, EditRequest
 from fireflyassets.ports.images import (
     ExpandRequest,
@@ -33,7 +34,7 @@ from fireflyassets.ports.images import (
     Source,
     UpscaleRequest,
 )
-from fireflyassets.ports.paid import PaidService, Submission
+from fireflyassets.ports.paid import NotAccepted, PaidService, Submission
 from fireflyassets.ports.references import UploadFailed
 from fireflyassets.stages.bench import URL_LIFE, JobInHand, Receiver, Tools, seed_for
 
@@ -78,6 +79,18 @@ async def references(tools: Tools, step: PictureStep, pictures: Pictures) -> tup
     """
     keys = [pictures[name].picture.key for name in step.takes()]
     return tuple([await _offered(tools, step, key) for key in keys])
+
+
+async def ready(tools: Tools, step: PictureStep) -> NotAccepted | None:
+    """Have what a step's send needs, its custom model in use included; None, or why not.
+
+    Free, and before the send: whatever it costs in time, the send is one request.
+    """
+    missing = await service_of(tools, step).ready()
+    if missing is not None or not isinstance(step, GenerateStep) or step.custom_model is None:
+        return missing
+    found = await tools.models.check(step.custom_model, step.model)
+    return NotAccepted(found.fault, found.retry_after) if isinstance(found, NotReady) else None
 
 
 async def forget(tools: Tools, taken: tuple[Reference, ...]) -> None:

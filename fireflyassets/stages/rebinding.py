@@ -95,7 +95,7 @@ def _release(
         why = f"Its campaign {row.campaign_id!r} is not loaded: {fault}."
         return Moved.PARKED, Release(why, not_before=now + STALE_AFTER)
     credential = campaign.config.credential
-    if ledger.history(row.job_id).is_owed_an_answer:
+    if ledger.history(row.job_id).unanswered:
         why = (
             f"A paid call of it is open under credential {row.credential!r}, which its campaign "
             f"does not name any more (now {credential!r}). It is collected first; keep the old "

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from fireflyassets.core.job import Hold, JobRow
-from fireflyassets.core.status import Status, may_move
+from fireflyassets.core.job import CAMPAIGN, Hold, JobRow
+from fireflyassets.core.status import ENDED, Status, may_move
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.entries import Ending, Place
 from fireflyassets.ports.ledger import JobLedger
 
-CAMPAIGN: Final = "campaign"
-"""Who holds a job whose campaign is on hold: resuming the campaign lifts such holds alone."""
+CANCELLED: Final = "it is cancelled; jobs sent from now on wait until it is resumed"
+"""Why a cancelled campaign is on hold."""
 _WRITERS: Final = 16
 _PAGE: Final = 500
 
@@ -46,6 +46,11 @@ _RUNNING: Final = Kept(
 _UNKNOWN: Final = Kept(
     "A paid call of the job has no answer yet.", "Ask again once it is settled; operators see it."
 )
+_WITH_CAMPAIGN: Final = Kept("The job is held with its campaign.", "Resume the campaign.")
+_UNDECIDED: Final = Kept(
+    "Nobody knows whether a paid call of the job was taken.",
+    "Decide it with fireflyassets fence resolve, then ask again.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +70,7 @@ class Steering:
         if not may_move(row.status, Status.CANCELLED):
             return Kept(f"The job is {row.status.value} already.", "There is nothing to cancel.")
         history = self.ledger.history(row.job_id)
-        if history.is_owed_an_answer:
+        if history.unanswered:
             return _UNKNOWN
         now = self.clock.now()
         reason = f"Cancelled by {by}."
@@ -75,12 +80,31 @@ class Steering:
         ended = self.ledger.job(row.job_id)
         return Cancelled(ended) if ended else _MOVED
 
+    def let_go_on(self, row: JobRow, *, by: str, why: str) -> JobRow | Kept:
+        """Lift the hold of a job that waits for a person to look at it, and return it as it is due.
+
+        It goes on after its last finished step, and its tries begin anew. To ask again is safe.
+        """
+        if row.status in ENDED:
+            return Kept(f"The job is {row.status.value} already.", "There is nothing to resume.")
+        if row.hold is None:
+            return row
+        if row.hold.by == CAMPAIGN:
+            return _WITH_CAMPAIGN
+        history = self.ledger.history(row.job_id)
+        if any(one.is_unknown for one in history.unanswered if one.generation == row.generation):
+            return _UNDECIDED
+        if not self.ledger.lift(row, now=self.clock.now(), said=f"Resumed by {by}: {why}"):
+            return _MOVED
+        return self.ledger.job(row.job_id) or _MOVED
+
     def hold(self, customer: str, campaign: str, *, reason: str, by: str) -> Hold:
         """Put a campaign on hold: nothing of it goes into a wave until it is resumed."""
-        wanted = Hold(f"The campaign is on hold ({by}): {reason}", self.clock.now(), CAMPAIGN)
+        now = self.clock.now()
+        wanted = Hold(f"The campaign is on hold ({by}): {reason}", now, CAMPAIGN)
         hold = self.ledger.hold_campaign(customer, campaign, wanted)
         queued = self._rows(customer, campaign, Status.QUEUED)
-        _each(lambda row: self.ledger.hold_with_campaign(row, hold), queued)
+        _each(lambda row: self.ledger.hold_with_campaign(row, hold, now=now), queued)
         return hold
 
     def resume(self, customer: str, campaign: str) -> None:
@@ -99,7 +123,7 @@ class Steering:
 
         To ask again once nothing runs any more cancels the rest.
         """
-        self.hold(customer, campaign, reason="it is cancelled", by=by)
+        self.hold(customer, campaign, reason=CANCELLED, by=by)
         for status in (Status.QUEUED, Status.DLQ, Status.REVIEW):
             waiting = self._rows(customer, campaign, status)
             _each(lambda row: self.cancel(row, by=by), waiting)

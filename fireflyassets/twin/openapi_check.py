@@ -40,6 +40,16 @@ class Spec:
         said = object_of(found).get(method) if found is not None else None
         return object_of(said) if said is not None else None
 
+    def parameters(self, call: Schema) -> Iterator[tuple[str, Schema]]:
+        """Yield a call's headers and parts of the query, by name."""
+        for said in map(object_of, list_of(call.get("parameters", []))):
+            one = said
+            if "$ref" in said:
+                name = str(said["$ref"]).rpartition("/")[2]
+                shared = object_of(object_of(self._root["components"])["parameters"])
+                one = object_of(shared[name])
+            yield str(one["name"]).lower() if one["in"] == "header" else str(one["name"]), one
+
     def alternatives(self, schema: Schema) -> list[Schema]:
         """Return what a schema may be; itself where it leaves no choice."""
         while "$ref" in schema:
@@ -73,6 +83,7 @@ def differences(book: Book, spec: Spec) -> Iterator[str]:
         if str(call.success) not in responses:
             yield f"{at}: Adobe does not answer {call.success}"
             continue
+        yield from _parameters_compared(call.parameters, spec, theirs, at)
         pairs = (
             ("request", call.request, _body(theirs.get("requestBody"))),
             ("response", call.response, _body(responses[str(call.success)])),
@@ -82,6 +93,24 @@ def differences(book: Book, spec: Spec) -> Iterator[str]:
                 yield f"{at} {part}: Adobe has no body there"
             elif ours is not None and adobe is not None:
                 yield from _compared(book, spec, (ours, adobe), f"{at} {part}")
+
+
+def _parameters_compared(ours: Schema, spec: Spec, call: Schema, at: str) -> Iterator[str]:
+    """Compare headers and query; what the path holds is compared with the path."""
+    adobe = {name: one for name, one in spec.parameters(call) if one["in"] != "path"}
+    for name, one in adobe.items():
+        if one.get("required") and name not in ours:
+            yield f"{at}: Adobe requires the {one['in']} parameter {name}"
+    for name, said in ours.items():
+        own, here = object_of(said), f"{at} {name}"
+        if name not in adobe:
+            yield f"{here}: Adobe has no such parameter"
+            continue
+        for fact in ("in", "required"):
+            if own[fact] != adobe[name].get(fact, False):
+                yield f"{here}: {fact} {own[fact]} against Adobe's {adobe[name].get(fact, False)}"
+        schemas = (object_of(own["schema"]), spec.flat(object_of(adobe[name].get("schema", {}))))
+        yield from _bounds_compared(*schemas, here)
 
 
 def _compared(book: Book, spec: Spec, pair: tuple[Schema, Schema], at: str) -> Iterator[str]:
@@ -169,14 +198,22 @@ def _merged(parts: Sequence[Schema], *, all_hold: bool) -> dict[str, object]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Compare, print every difference, and return 1 if there is any."""
+    """Compare, print every difference; return 1 if there is any, 2 if a file can't be read."""
     parser = argparse.ArgumentParser(prog="make openapi-check", description=main.__doc__)
     parser.add_argument("folder", type=Path, help="folder with Adobe's OpenAPI files")
     folder: Path = parser.parse_args(arguments).folder
     found = 0
     for name in FILES:
         path = folder / SPECS[name]
-        spec = Spec(object_of(json.loads(path.read_text(encoding="utf-8"))))
+        try:
+            spec = Spec(object_of(json.loads(path.read_text(encoding="utf-8"))))
+        except (OSError, ValueError, TypeError) as error:
+            said = getattr(error, "strerror", None) or "it is no OpenAPI document"
+            sys.stderr.write(
+                f"{path} can't be read: {said}. SPEC is the folder with Adobe's files "
+                f"{' and '.join(SPECS.values())}.\n"
+            )
+            return 2
         told = list(differences(Book(name), spec))
         calls = len(list(Book(name).operations()))
         sys.stdout.write(f"{path.name}: {calls} calls compared, {len(told)} differences\n")

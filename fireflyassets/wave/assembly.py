@@ -150,11 +150,13 @@ def assemble(
         documents=services.documents,
         cutter=services.cutter,
         references=services.references,
+        models=services.models,
         pictures=shop.pictures,
         clock=shop.clock,
         offload=shop.lanes.ledger,
         transfer=shop.lanes.transfers,
         campaign=with_rules_of(campaign, newer),
+        chance=shop.chance,
     )
     rules = WaveRules(
         lease=settings.lease,

@@ -19,6 +19,9 @@ from fireflyassets.stages.forming import Batch, Lane, form, of_one_wave
 from fireflyassets.wave.reports import Skipped
 
 NOT_WHOLE: Final = "a job is made whole: choose its deliveries, or all three assets"
+NOT_AGAIN: Final = (
+    "a run that is executed again pays for nothing: materialize the job's partition instead"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,12 @@ class Asked:
     batches: tuple[Batch, ...]
     done: tuple[JobRow, ...]
     skipped: tuple[Skipped, ...]
+
+    @property
+    def count(self) -> int:
+        """Return how many jobs were asked for."""
+        waiting = sum(len(batch.rows) for batch in self.batches)
+        return waiting + len(self.done) + len(self.skipped)
 
 
 def begin(
@@ -47,11 +56,14 @@ def asked_for(ledger: JobLedger, customer: str, job_ids: Sequence[str]) -> Asked
     return Asked(_batches([row for row in found if _claimable(row)]), done, tuple(skipped))
 
 
-def tell_again(ledger: JobLedger, customer: str, job_ids: Sequence[str]) -> Asked:
-    """Claim nothing and pay nothing: what is done is told again, the rest is left alone."""
+def tell_again(ledger: JobLedger, customer: str, job_ids: Sequence[str], *, why: str) -> Asked:
+    """Claim nothing and pay nothing: what is done is told again, the rest is left alone.
+
+    *why* is said of the jobs that could be claimed.
+    """
     asked = asked_for(ledger, customer, job_ids)
     waiting = [row.job_id for batch in asked.batches for row in batch.rows]
-    refused = tuple(Skipped(job_id, NOT_WHOLE) for job_id in waiting)
+    refused = tuple(Skipped(job_id, why) for job_id in waiting)
     return Asked((), asked.done, asked.skipped + refused)
 
 
@@ -88,7 +100,7 @@ def _claimable(row: JobRow) -> bool:
 def _why_not(row: JobRow) -> str | None:
     """Say why a job is left alone; None for one that is worked on or told again."""
     if row.hold is not None:
-        return f"it is held: {row.hold.reason}"
+        return f"it is held: {row.hold.and_door}"
     if row.wave is not None and row.status is Status.RUNNING:
         return f"wave {row.wave} works on it"
     if row.status in {Status.REVIEW, Status.FAILED, Status.CANCELLED}:

@@ -9,11 +9,10 @@ from typing import Final
 from fireflyassets.core import errors
 from fireflyassets.core.campaign import Campaign, Retention
 from fireflyassets.core.failure import ACTIONS, Action
-from fireflyassets.core.job import Hold
+from fireflyassets.core.job import FACTORY, FENCE, Hold
 from fireflyassets.core.money import Cost
 from fireflyassets.core.recipe import OnFailure
 from fireflyassets.core.status import KEPT, Status
-from fireflyassets.fence.resolving import FENCE
 from fireflyassets.ports.entries import Ending, Release
 from fireflyassets.stages.deliver import Delivered
 
@@ -62,7 +61,7 @@ def troubled(
     """Return how a failed job ends: its class decides; the recipe's *wish* where it is free to."""
     action = ACTIONS[trouble.failure]
     if action is Action.HOLD or wish is OnFailure.HOLD:
-        return Release(str(trouble), hold=Hold(str(trouble), now, "factory"))
+        return Release(str(trouble), hold=Hold(str(trouble), now, FACTORY))
     if action is Action.PARK:
         return Release(str(trouble), not_before=now + timedelta(minutes=10))
     status = _BY_RECIPE.get(wish, _BY_ACTION[action]) if wish else _BY_ACTION[action]
@@ -79,6 +78,6 @@ def troubled(
 def delayed(trouble: errors.JobDelayed, *, now: datetime) -> Release:
     """Return how a job goes back that is only late: parked until a time, or held for a person."""
     if trouble.until is None:
-        by = FENCE if isinstance(trouble, errors.OutcomeUnknown) else "factory"
+        by = FENCE if isinstance(trouble, errors.OutcomeUnknown) else FACTORY
         return Release(str(trouble), hold=Hold(str(trouble), now, by))
     return Release(str(trouble), not_before=trouble.until)

@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import Final
 
 from fireflyassets.core import errors
-from fireflyassets.core.job import Hold, JobRow
+from fireflyassets.core.job import FACTORY, Hold, JobRow
 from fireflyassets.core.money import RateCard
 from fireflyassets.core.recipe import OnFailure
 from fireflyassets.fence.call import Lease
@@ -186,7 +186,7 @@ class WaveEngine:
             # more may be spent on this one until somebody has looked.
             _log.exception("job %s: held after an unexpected error", row.job_id)
             reason = f"An unexpected error ({type(bug).__name__}); see the wave's log."
-            return Release(reason, hold=Hold(reason, clock.now(), "factory"))
+            return Release(reason, hold=Hold(reason, clock.now(), FACTORY))
 
     async def _run_job(self, row: JobRow, claim: Claim) -> Ending | Release:
         tools, campaign = self.tools, self.tools.campaign

@@ -17,8 +17,8 @@ from fireflyassets.core.money import Cause, RateCard
 from fireflyassets.core.recipe import ComposeStep, PictureStep
 from fireflyassets.core.status import Status
 from fireflyassets.fence.call import Arrived, StepCall
-from fireflyassets.fence.resolving import FENCE
-from fireflyassets.fence.standing import SETTLED_AFTER
+from fireflyassets.fence.resolving import may_go_on
+from fireflyassets.fence.standing import absence_tells, may_have_expired, settles_at
 from fireflyassets.ports.entries import Attempt, AttemptState, History
 from fireflyassets.ports.paid import Done, EndedBadly, Gone, Output, PollFailed, Working
 from fireflyassets.stages import compose, generate
@@ -40,6 +40,8 @@ class Found(StrEnum):
     WORKING = "working"
     UNKNOWN = "unknown"
     """Only a person, or the wave that waits for its key, can tell."""
+    UNREACHED = "unreached"
+    """Its credential's time was over; another slice comes to it."""
     STUCK = "stuck"
     """It could not be looked after; the log says why."""
 
@@ -70,7 +72,8 @@ def can_be_asked(attempt: Attempt, *, now: datetime) -> bool:
     """Say whether the vendor, or our own key by now, can tell how a send stands."""
     if not attempt.is_unknown:
         return True
-    return attempt.output_key is not None and now >= attempt.submitted_at + SETTLED_AFTER
+    at = settles_at(attempt)
+    return at is not None and now >= at
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,27 +92,41 @@ class Stray:
             return await self._settle()
         answer = await self.step.call.service.poll(attempt.status_url or "")
         match answer:
+            case Done() if await self._has_expired():
+                return await self._lost(Fault(attempt.family, 200, "expired_result"))
             case Done(outputs):
                 return await self._received(outputs)
             case EndedBadly(fault):
                 return await self._failed(fault)
             case Gone():
-                fault = Fault(attempt.family, 404, "unknown_job_id")
-                await self._close(AttemptState.LOST, fault.sentence(), Cause.ACCEPTED_BUT_FAILED)
-                return Found.LOST
+                return await self._lost(Fault(attempt.family, 404, "unknown_job_id"))
             case Working() | PollFailed():
                 return Found.WORKING
 
     async def _settle(self) -> Found:
-        """Decide an unanswered send by its own key, which expires after a day.
+        """Decide an unanswered send by its own key.
 
-        A wave that takes the job meanwhile comes to the same end: both look at one key.
+        A wave that takes the job meanwhile comes to the same end: one key, and one rule.
         """
         tools, key = self.tools, self.attempt.output_key
         if await tools.transfer(tools.objects.exists, key or ""):
             return await self._received((Output(),))
+        if not absence_tells(self.attempt, now=tools.clock.now()):
+            return Found.UNKNOWN
         await self._close(AttemptState.FAILED, "nothing was written", Cause.POSSIBLE_COST)
+        await self._release_hold()
         return Found.FAILED
+
+    async def _has_expired(self) -> bool:
+        tools, attempt = self.tools, self.attempt
+        if not may_have_expired(attempt, now=tools.clock.now()):
+            return False
+        return not await tools.transfer(tools.objects.exists, attempt.output_key or "")
+
+    async def _lost(self, fault: Fault) -> Found:
+        """Leave a send that was taken, and of whose result nothing is left, to a person."""
+        await self._close(AttemptState.LOST, fault.sentence(), Cause.ACCEPTED_BUT_FAILED)
+        return Found.LOST
 
     async def _received(self, outputs: tuple[Output, ...]) -> Found:
         took = self.tools.clock.now() - self.attempt.submitted_at
@@ -155,14 +172,15 @@ class Stray:
         return Found.FAILED
 
     async def _release_hold(self) -> None:
-        """Lift a hold that stood for an unknown outcome, once none is left."""
-        tools, hold = self.tools, self.row.hold
-        if hold is None or hold.by != FENCE:
-            return
-        history = await self._history()
-        generation = self.row.generation
-        if not any(one.is_unknown and one.generation == generation for one in history.attempts):
-            await tools.offload(tools.ledger.lift, self.row, now=tools.clock.now())
+        """Lift a hold that stood for an unknown outcome, once none is left for a person.
+
+        The row is read anew: a wave may have held the job since the sweep began.
+        """
+        tools = self.tools
+        row = await tools.offload(tools.ledger.job, self.row.job_id)
+        now = tools.clock.now()
+        if row is not None and may_go_on(row, await self._history(), now=now):
+            await tools.offload(tools.ledger.lift, row, now=now)
 
     async def _history(self) -> History:
         return await self.tools.offload(self.tools.ledger.history, self.row.job_id)

@@ -30,7 +30,8 @@ YOUNG: Final = timedelta(minutes=2)
 """Sends up to this age mostly have an owner that is about to hear from them."""
 AT_ONCE: Final = 16
 LONGEST: Final = timedelta(seconds=40)
-"""Of one slice; what it does not reach, the next one does."""
+"""Of one credential's sends in a slice; credentials are looked after side by side."""
+_Sends = list[tuple[JobRow, Attempt]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +41,14 @@ class Slice:
     found: Counter[Found]
     after: datetime | None
     """Where the next slice begins; None: at the oldest send again."""
+    troubles: tuple[str, ...] = ()
+    """Of credentials whose sends could not be looked after."""
 
     def sentence(self) -> str:
         """Return the slice in one line."""
         parts = [f"{count} {found}" for found, count in sorted(self.found.items())]
-        return f"{', '.join(parts) or 'no'} open sends without an owner."
+        counts = f"{', '.join(parts) or 'no'} open sends without an owner."
+        return " ".join([counts, *self.troubles])
 
 
 @dataclass(slots=True)
@@ -53,6 +57,7 @@ class Sweep:
 
     shop: Shop
     _found: Counter[Found] = field(default_factory=Counter[Found])
+    _troubles: list[str] = field(default_factory=list[str])
 
     async def run(self, *, after: datetime | None, most: int) -> Slice:
         """Collect up to *most* open sends, the oldest first, beginning behind *after*."""
@@ -63,47 +68,63 @@ class Sweep:
         askable = [one for one in attempts if can_be_asked(one, now=now)]
         self._found[Found.UNKNOWN] += len(attempts) - len(askable)
         groups = self._by_credential(await self._unowned(askable))
-        try:
-            async with asyncio.timeout(LONGEST.total_seconds()):
-                for strays in groups:
-                    await self._group(strays)
-        except TimeoutError:
-            _log.warning("the sweep's slice is not done after %s; the next one goes on", LONGEST)
+        await asyncio.gather(*(self._group(sends) for sends in groups))
         full = len(attempts) == most
-        return Slice(+self._found, attempts[-1].submitted_at if full else None)
+        after = attempts[-1].submitted_at if full else None
+        return Slice(+self._found, after, tuple(sorted(self._troubles)))
 
-    async def _unowned(self, attempts: Sequence[Attempt]) -> list[tuple[JobRow, Attempt]]:
+    async def _unowned(self, attempts: Sequence[Attempt]) -> _Sends:
         rows: dict[str, JobRow | None] = {}
         for job_id in dict.fromkeys(one.job_id for one in attempts):
             rows[job_id] = await self.shop.lanes.ledger(self.shop.ledger.job, job_id)
         found = [(rows[one.job_id], one) for one in attempts]
         return [(row, one) for row, one in found if row and row.status is not Status.RUNNING]
 
-    def _by_credential(
-        self, found: Sequence[tuple[JobRow, Attempt]]
-    ) -> list[list[tuple[JobRow, Attempt]]]:
-        groups: dict[tuple[str, str], list[tuple[JobRow, Attempt]]] = {}
+    def _by_credential(self, found: _Sends) -> list[_Sends]:
+        groups: dict[tuple[str, str], _Sends] = {}
         for row, attempt in found:
             groups.setdefault((row.credential, row.customer_id), []).append((row, attempt))
         return list(groups.values())
 
-    async def _group(self, found: Sequence[tuple[JobRow, Attempt]]) -> None:
-        shop, first = self.shop, found[0][0]
-        gate = asyncio.Semaphore(AT_ONCE)
+    async def _group(self, sends: _Sends) -> None:
+        """Look after one credential's sends: the boundary around whatever is wrong with it."""
+        first, seen = sends[0][0], list[JobRow]()
         try:
-            credential = shop.catalogue.credential(first.credential, customer=first.customer_id)
-        except errors.UnusableConfiguration as trouble:
-            _log.error("open sends of %s: %s", first.customer_id, trouble)
-            self._found[Found.STUCK] += len(found)
-            return
-        async with shop.adobe.open(credential) as services:
+            await self._look(sends, seen)
+        except errors.FactoryError as trouble:
+            self._stuck(first, len(sends) - len(seen), str(trouble))
+        except Exception as bug:  # noqa: BLE001 - one credential's bug must not stop the others.
+            _log.exception("open sends of %s under %s", first.customer_id, first.credential)
+            self._stuck(first, len(sends) - len(seen), f"{type(bug).__name__}; see the log")
 
-            async def one(row: JobRow, attempt: Attempt) -> None:
-                async with gate:
-                    self._found[await self._one(services, row, attempt)] += 1
+    def _stuck(self, first: JobRow, count: int, why: str) -> None:
+        self._found[Found.STUCK] += count
+        said = f"Sends of {first.customer_id} under {first.credential} are stuck: {why}"
+        _log.error(said)
+        self._troubles.append(f"{said.removesuffix('.')}.")
 
-            await asyncio.gather(*(one(row, attempt) for row, attempt in found))
-        for row in {row.job_id: row for row, _ in found if row.status in ENDED}.values():
+    async def _look(self, sends: _Sends, seen: list[JobRow]) -> None:
+        shop, first = self.shop, sends[0][0]
+        credential = shop.catalogue.credential(first.credential, customer=first.customer_id)
+        gate = asyncio.Semaphore(AT_ONCE)
+
+        async def one(services: PaidServices, row: JobRow, attempt: Attempt) -> None:
+            async with gate:
+                self._found[await self._one(services, row, attempt)] += 1
+                seen.append(row)
+
+        # In any order: where the time is too short, it is not the same ones that are left.
+        shuffled = sorted(sends, key=lambda _: shop.chance())
+        try:
+            async with (
+                asyncio.timeout(LONGEST.total_seconds()),
+                shop.adobe.open(credential) as services,
+            ):
+                await asyncio.gather(*(one(services, *send) for send in shuffled))
+        except TimeoutError:
+            _log.warning("sends under %s: not done after %s", first.credential, LONGEST)
+            self._found[Found.UNREACHED] += len(sends) - len(seen)
+        for row in {row.job_id: row for row in seen if row.status in ENDED}.values():
             await self._recost(row)
 
     async def _recost(self, row: JobRow) -> None:
@@ -143,6 +164,7 @@ class Sweep:
             offload=shop.lanes.ledger,
             transfer=shop.lanes.transfers,
             campaign=campaign,
+            chance=shop.chance,
         )
 
 

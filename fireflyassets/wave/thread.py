@@ -74,12 +74,12 @@ class WaveThread:
     async def _begin(self) -> None:
         """Work on the wave, or give it back where its configuration does not let it begin.
 
-        Refused is not crashed: nothing of its jobs was tried.
+        Refused is not crashed, nor is a secret that can't be read now: no job was tried.
         """
         shop, wave = self.shop, self.wave
         try:
             await self._work()
-        except errors.Refused as refusal:
+        except (errors.Refused, errors.SecretUnreachable) as refusal:
             why = f"its wave can't begin: {refusal}".removesuffix(".")
             await shop.lanes.ledger(set_aside, shop.ledger, wave, why, now=shop.clock.now())
             for job_id in wave.jobs:

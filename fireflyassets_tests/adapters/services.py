@@ -85,6 +85,8 @@ def own_ministack() -> Iterator[Service]:
         environment = {
             "PATH": os.defpath,
             "TMPDIR": folder,
+            "IOT_MTLS_ENABLED": "0",
+            "SFTP_ENABLED": "0",
             "GATEWAY_PORT": str(port),
             "BIND_HOST": HOST,
             "LOG_LEVEL": "WARNING",

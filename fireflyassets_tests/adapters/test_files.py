@@ -379,6 +379,19 @@ def test_a_secret_in_a_credential_file_never_shows(project: ProjectFolder) -> No
 
 
 @pytest.mark.parametrize(
+    "spelling", ['" ORG@AdobeOrg"', "org@adobeorg", "ORG@AdobeOrg#firefly", "default", "''"]
+)
+def test_an_organisation_has_one_spelling(project: ProjectFolder, spelling: str) -> None:
+    """Another one would be paced by itself, and the contract's rate be used twice."""
+    project.write("credentials/bad.yaml", CREDENTIAL.replace("ORG@AdobeOrg", spelling))
+
+    told = reasons(project)
+
+    assert "line 1: organisation: " in told["credentials/bad.yaml"]
+    assert "copy its ID from Adobe's developer console" in told["credentials/bad.yaml"]
+
+
+@pytest.mark.parametrize(
     ("file", "content"),
     [
         ("credentials/bad.yaml", "organisation: ["),

@@ -63,6 +63,28 @@ def test_an_output_is_a_redirect_to_a_url_signed_now() -> None:
     assert "life=300" in urlsplit(answer.headers["Location"]).query
 
 
+@pytest.mark.parametrize(
+    ("status", "said", "fix"),
+    [
+        (Status.CANCELLED, "it has no outputs.", "under a new key"),
+        (Status.FAILED, "it has no outputs.", "under a new key"),
+        (Status.REVIEW, "it has no outputs.", "under a new key"),
+        (Status.DLQ, "it has no outputs yet.", "how the job stands"),
+    ],
+)
+def test_outputs_of_a_job_that_ended_without_any(status: Status, said: str, fix: str) -> None:
+    """The job is there, and the answer says whether waiting helps."""
+    desk = clerk()
+    job_id = desk.post().json()["jobId"]
+    finish(desk.door, job_id, status=status)
+
+    answer = desk.ask("GET", f"/v1/jobs/{job_id}/outputs/1080x1920")
+
+    assert answer.status_code == 404
+    assert said in answer.json()["detail"]
+    assert fix in answer.json()["problems"][0]["fix"]
+
+
 def test_outputs_that_are_not_there_are_not_found() -> None:
     """An aspect nobody asked for, a job that is not done, an object that has expired."""
     desk = clerk()
@@ -265,6 +287,7 @@ def test_the_description_lists_the_public_routes() -> None:
         "/v1/campaigns/{campaign}",
         "/v1/campaigns/{campaign}/jobs",
         "/v1/jobs/{job_id}/cancel",
+        "/v1/jobs/{job_id}/resume",
         "/v1/campaigns/{campaign}/hold",
         "/v1/campaigns/{campaign}/resume",
         "/v1/campaigns/{campaign}/cancel",

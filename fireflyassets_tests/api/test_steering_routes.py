@@ -1,7 +1,11 @@
 """Steering over HTTP. Here: what is answered, and which scope it wants."""
 
+import pytest
+
+from fireflyassets.core.job import FACTORY, Hold
 from fireflyassets.core.status import Status
-from fireflyassets_tests.api.desk_clerk import clerk, finish, finished, token
+from fireflyassets.ports.entries import Release
+from fireflyassets_tests.api.desk_clerk import Clerk, clerk, finish, finished, token
 from fireflyassets_tests.front_door import CAMPAIGN, CUSTOMER, NOON
 
 ALL = f"/v1/campaigns/{CAMPAIGN}"
@@ -41,7 +45,7 @@ def test_a_campaign_is_held_resumed_and_cancelled() -> None:
     for key in ("a", "b"):
         desk.post(key=key)
 
-    held = desk.ask("POST", f"{ALL}/hold?reason=wrong+price").json()
+    held = desk.ask("POST", f"{ALL}/hold", json={"reason": "wrong price"}).json()
     resumed = desk.ask("POST", f"{ALL}/resume").json()
     cancelled = desk.ask("POST", f"{ALL}/cancel").json()
 
@@ -49,7 +53,83 @@ def test_a_campaign_is_held_resumed_and_cancelled() -> None:
     assert held["hold"] == f"The campaign is on hold (system-of-{CUSTOMER}): wrong price"
     assert resumed["hold"] is None
     assert cancelled["byStatus"]["cancelled"] == 2
+    assert "wait until it is resumed" in cancelled["hold"]
     assert desk.ask("GET", ALL).json() == cancelled
+
+
+@pytest.mark.parametrize(
+    ("query", "body", "status", "rule"),
+    [
+        ("?reason=wrong+price", None, 422, "query"),
+        ("", {"reason": ""}, 422, "empty"),
+        ("", {"reason": "two\nlines"}, 422, "control"),
+        ("", {"reason": "x" * 201}, 422, "length"),
+        ("", {"reason": 1}, 422, "type"),
+        ("", {"reason": "price", "until": "noon"}, 422, "type"),
+        ("", ["price"], 400, "type"),
+    ],
+)
+def test_a_reason_that_is_not_read_is_refused(
+    query: str, body: object, status: int, rule: str
+) -> None:
+    """Whoever says why is heard or told, and the campaign is not held for another reason."""
+    desk = clerk()
+    desk.post()
+
+    answer = desk.ask("POST", f"{ALL}/hold{query}", json=body)
+
+    assert answer.status_code == status
+    assert [one["rule"] for one in answer.json()["problems"]] == [rule]
+    assert desk.door.ledger.campaign_hold(CUSTOMER, CAMPAIGN) is None
+
+
+def test_a_campaign_may_be_held_without_a_word() -> None:
+    desk = clerk()
+    desk.post()
+
+    assert desk.ask("POST", f"{ALL}/hold").json()["held"] == 1
+
+
+def held(desk: Clerk) -> str:
+    """Return a job that waits for somebody to look at it."""
+    job_id: str = desk.post().json()["jobId"]
+    claim = desk.door.ledger.claim(job_id, CUSTOMER, "w-9", now=NOON)
+    assert claim is not None
+    release = Release("unknown", hold=Hold("firefly 418 never_seen.", NOON, FACTORY))
+    desk.door.ledger.release(claim, release, now=NOON)
+    return job_id
+
+
+def test_a_held_job_is_resumed_with_a_reason() -> None:
+    """The answer is the job as it is due, with who let it go on and why; to ask again is safe."""
+    desk = clerk()
+    job_id = held(desk)
+
+    first, again = (
+        desk.ask("POST", f"/v1/jobs/{job_id}/resume", json={"reason": "it is mended"})
+        for _ in range(2)
+    )
+
+    assert first.status_code == 200
+    assert first.json() == again.json() == desk.ask("GET", f"/v1/jobs/{job_id}").json()
+    assert (first.json()["status"], first.json()["held"]) == ("queued", False)
+    assert first.json()["reason"] == f"Resumed by system-of-{CUSTOMER}: it is mended"
+
+
+def test_a_job_is_not_resumed_without_a_reason() -> None:
+    """Nor by one who may only send jobs, nor once it has ended."""
+    desk = clerk()
+    job_id, done = held(desk), finished(desk, key="done")
+    path, why = f"/v1/jobs/{job_id}/resume", {"reason": "it is mended"}
+
+    answers = [
+        desk.ask("POST", path),
+        desk.ask("POST", path, json=why, token=token(scope="jobs:write jobs:read")),
+        desk.ask("POST", f"/v1/jobs/{done}/resume", json=why),
+    ]
+
+    assert [answer.status_code for answer in answers] == [400, 403, 409]
+    assert desk.ask("GET", f"/v1/jobs/{job_id}").json()["held"]
 
 
 def test_steering_a_campaign_wants_the_scope_of_operators() -> None:

@@ -31,7 +31,9 @@ def ask(desk: Clerk, method: str, path: str, job_id: str, sent: str | None) -> h
         return desk.ask(
             method, f"{address}?campaign={CAMPAIGN}", token=sent, content=content, headers=kind
         )
-    return desk.ask(method, address, token=sent, json=JOB | {"key": "k9"})
+    steers = path.endswith(("/hold", "/resume"))
+    body = {"reason": "a test"} if steers else JOB | {"key": "k9"}
+    return desk.ask(method, address, token=sent, json=body)
 
 
 def test_the_walk_finds_routes() -> None:
@@ -68,7 +70,8 @@ def test_every_route_serves_its_own_tenant(method: str, path: str) -> None:
     """Else a refusal to others would mean nothing."""
     desk = clerk()
 
-    job_id = desk.post().json()["jobId"] if path.endswith("}/cancel") else finished(desk)
+    steers = path.startswith("/v1/jobs/") and path.endswith(("/cancel", "/resume"))
+    job_id = desk.post().json()["jobId"] if steers else finished(desk)
 
     answer = ask(desk, method, path, job_id, TOKEN)
 

@@ -1,6 +1,7 @@
 """The `campaign` commands. Here: words, exit codes, and that the groups are found."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,17 @@ def test_a_bad_file_is_named_and_the_exit_code_says_so(
     assert code == 1
     assert "quarantined  campaigns/acme/spring-launch/campaign.yaml: " in out
     assert "usable       bolt/relaunch" in out
+
+
+def test_a_project_without_prices_is_not_ready(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No estimate could be made, so no job would be taken in."""
+    project = ProjectFolder(tmp_path)
+    shutil.rmtree(project.root / "rates")
+
+    assert main(["campaign", "check", "--project", str(tmp_path)]) == 1
+    assert "missing      rates/: without a rate card no job is accepted" in capsys.readouterr().out
 
 
 def test_one_campaign_can_be_checked_alone(

@@ -79,7 +79,7 @@ def test_resubmit_sends_once_more_and_books_the_risk() -> None:
         here = floor()
         job = await held(here)
 
-        desk(here).resolve(job, "art", verdict=Verdict.RESUBMIT, by="ops")
+        desk(here).resolve(job, "art", verdict=Verdict.RESUBMIT, by="ops", why="the report")
 
         assert turns(await here.work([job])) == ["succeeded"]
         assert here.images.vendor.sent == 2
@@ -89,6 +89,7 @@ def test_resubmit_sends_once_more_and_books_the_risk() -> None:
         decision = history.attempts[0].decision
         assert decision is not None
         assert (decision.verdict, decision.by) == (Verdict.RESUBMIT, "ops")
+        assert decision.why == "the report"
 
     run(scenario)
 
@@ -100,7 +101,7 @@ def test_billed_without_an_id_goes_to_review_and_is_booked() -> None:
         here = floor()
         job = await held(here)
 
-        desk(here).resolve(job, "art", verdict=Verdict.BILLED, by="ops")
+        desk(here).resolve(job, "art", verdict=Verdict.BILLED, by="ops", why="the report")
 
         row = here.row(job)
         assert (row.status, row.hold) == (Status.REVIEW, None)
@@ -122,7 +123,7 @@ def test_billed_with_an_id_is_collected_by_the_next_wave() -> None:
             name: (at, replace(how, ending=None)) for name, (at, how) in vendor.jobs.items()
         }
 
-        desk(here).resolve(job, "art", verdict=Verdict.BILLED, by="ops")
+        desk(here).resolve(job, "art", verdict=Verdict.BILLED, by="ops", why="the report")
 
         assert turns(await here.work([job])) == ["succeeded"]
         assert here.images.vendor.sent == 1
@@ -134,11 +135,11 @@ def test_billed_with_an_id_that_stays_unknown_can_be_decided_again() -> None:
     async def scenario() -> None:
         here = floor()
         job = await held(here, Take(ending=Gone()))
-        desk(here).resolve(job, "art", verdict=Verdict.BILLED, by="ops")
+        desk(here).resolve(job, "art", verdict=Verdict.BILLED, by="ops", why="the report")
         assert turns(await here.work([job])) == ["held"]
         await here.clock.sleep(timedelta(seconds=1))
 
-        desk(here).resolve(job, "art", verdict=Verdict.RESUBMIT, by="ops")
+        desk(here).resolve(job, "art", verdict=Verdict.RESUBMIT, by="ops", why="the report")
 
         assert turns(await here.work([job])) == ["succeeded"]
 
@@ -152,16 +153,16 @@ def test_drop_closes_the_job() -> None:
         here = floor()
         job = await held(here)
 
-        desk(here).resolve(job, "art", verdict=Verdict.DROP, by="ops")
+        desk(here).resolve(job, "art", verdict=Verdict.DROP, by="ops", why="the report")
 
         row = here.row(job)
         assert (row.status, row.hold) == (Status.FAILED, None)
-        assert "ops" in (row.reason or "")
+        assert "given up by ops (the report)" in (row.reason or "")
         assert row.ttl is not None
         assert (row.cost_actual, row.cost_possible) == (0, Decimal("0.5"))
         books_agree(here)
         with pytest.raises(UndecidableNow, match="no unknown outcome"):
-            desk(here).resolve(job, "art", verdict=Verdict.DROP, by="ops")
+            desk(here).resolve(job, "art", verdict=Verdict.DROP, by="ops", why="the report")
 
     run(scenario)
 
@@ -182,7 +183,7 @@ def test_what_can_t_be_decided_is_refused() -> None:
             (busy, "art", "works on"),
         ):
             with pytest.raises(UndecidableNow, match=why):
-                desk(here).resolve(job, step, verdict=Verdict.RESUBMIT, by="ops")
+                desk(here).resolve(job, step, verdict=Verdict.RESUBMIT, by="ops", why="the report")
 
     run(scenario)
 

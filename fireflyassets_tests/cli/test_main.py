@@ -9,7 +9,7 @@ READING = (["fence", "report"], ["fence", "list"], ["limits"], ["campaign", "lis
 ASKING_AWS = (
     ["fence", "report"],
     ["fence", "list"],
-    ["fence", "resolve", "job", "art", "--drop", "--by", "ops"],
+    ["fence", "resolve", "job", "art", "--drop", "--by", "ops", "--why", "gone"],
     ["limits"],
     ["limits", "override", "item", "--rate", "1", "--for", "1h", "--why", "a test", "--by", "ops"],
     ["limits", "clear", "item", "--by", "ops"],
@@ -45,6 +45,33 @@ def test_endpoint_where_nobody_listens_is_said(
 
     assert main(["fence", "list"]) == 1
     assert "does not answer now (EndpointConnectionError)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", ASKING_AWS[:4], ids=" ".join)
+def test_missing_credentials_are_said(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nobody was asked, so no store is blamed."""
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/dev/null")
+
+    assert main(words) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("AWS can't be used: Unable to locate credentials")
+    assert "does not answer" not in said
+
+
+def test_an_endpoint_that_is_no_address_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "nonsense")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
+
+    assert main(["fence", "list"]) == 1
+    assert capsys.readouterr().err.startswith("AWS_ENDPOINT_URL can't be used: Invalid endpoint")
 
 
 @pytest.mark.parametrize("words", READING, ids=" ".join)

@@ -62,7 +62,7 @@ def accept(world: World, sent: Attempt) -> None:
 
 def decision(verdict: Verdict) -> Decision:
     """Return a verdict of today."""
-    return Decision(verdict, by="ops", at=NOON + MINUTE)
+    return Decision(verdict, by="ops", at=NOON + MINUTE, why="it is in the report")
 
 
 def test_sends_are_open_until_they_are_bound_or_closed(ledger_world: World) -> None:
@@ -276,6 +276,24 @@ def test_lifted_hold_makes_the_job_due_once(ledger_world: World) -> None:
     due = ledger.due(CREDENTIAL, ACME, now=LATER, most=5)
     assert [one.hold for one in due] == [None]
     assert not ledger.lift(due[0], now=NOON)
+
+
+def test_a_person_who_lifts_a_hold_is_named_and_counts_a_replay(ledger_world: World) -> None:
+    row, _ = held(ledger_world)
+    ledger = ledger_world.ledger
+
+    assert ledger.lift(row, now=NOON, said="Resumed by ann: it is mended")
+    assert not ledger.lift(row, now=NOON, said="Resumed by bob: so it is")
+
+    (due,) = ledger.due(CREDENTIAL, ACME, now=LATER, most=5)
+    assert due == replace(
+        row,
+        hold=None,
+        not_before=NOON,
+        updated_at=NOON,
+        reason="Resumed by ann: it is mended",
+        replays=1,
+    )
 
 
 def test_jobs_under_an_ended_wave_are_stranded(ledger_world: World) -> None:

@@ -9,6 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import TypeVar
 
+import pytest
+
 from fireflyassets.core.errors import OwnershipLost
 from fireflyassets.core.status import Status
 from fireflyassets.ports.entries import Duplicate, Recorded, Release
@@ -79,13 +81,14 @@ def test_one_of_many_attempts_begins(ledger_world: World) -> None:
     assert begun.count(True) == 1
 
 
-def test_one_of_many_runs_starts_the_wave(ledger_world: World) -> None:
-    """Five runs of one wave: one works, four end without a word."""
+@pytest.mark.parametrize("runs", [5, 1])
+def test_one_of_many_runs_starts_the_wave(ledger_world: World, runs: int) -> None:
+    """Five processes of five runs, or of one: one works, four end without a word."""
     ledger_world.ledger.form(wave())
     ledger_world.ledger.formed(WAVE, ["a"])
 
     started = _at_once(
-        5, lambda n: ledger_world.ledger.start(WAVE, f"run-{n}", lease_until=NOON + MINUTE)
+        5, lambda n: ledger_world.ledger.start(WAVE, f"run-{n % runs}", lease_until=NOON + MINUTE)
     )
 
     (won,) = [each for each in started if each is not None]

@@ -91,11 +91,12 @@ def test_a_job_is_held_with_its_campaign_and_lifted(ledger_world: World) -> None
     ledger, row = ledger_world.ledger, ledger_world.queued()
     ledger.hold_campaign(ACME, SPRING, HOLD)
 
-    assert ledger.hold_with_campaign(row, HOLD)
+    assert ledger.hold_with_campaign(row, HOLD, now=LATER)
 
     held = ledger.job(row.job_id)
     assert held is not None
     assert (held.hold, held.status, held.reason) == (HOLD, Status.QUEUED, HOLD.reason)
+    assert held.updated_at == LATER  # A hold may be older than what it holds.
     assert due(ledger_world) == []
     assert ledger.claim(row.job_id, ACME, WAVE, now=NOON) is None
     assert ledger.lift(held, now=NOON)
@@ -108,9 +109,9 @@ def test_no_job_is_held_with_a_campaign_that_was_resumed(ledger_world: World) ->
     ledger.hold_campaign(ACME, SPRING, HOLD)
     ledger.resume_campaign(ACME, SPRING)
 
-    assert not ledger.hold_with_campaign(row, HOLD)
+    assert not ledger.hold_with_campaign(row, HOLD, now=LATER)
     ledger.hold_campaign(ACME, SPRING, replace(HOLD, since=LATER))
-    assert not ledger.hold_with_campaign(row, HOLD)
+    assert not ledger.hold_with_campaign(row, HOLD, now=LATER)
 
     assert due(ledger_world) == [row.job_id]
 
@@ -120,9 +121,9 @@ def test_a_job_that_has_moved_is_not_held(ledger_world: World) -> None:
     ledger.hold_campaign(ACME, SPRING, HOLD)
     assert ledger.claim(row.job_id, ACME, WAVE, now=NOON) is not None
 
-    assert not ledger.hold_with_campaign(row, HOLD)
+    assert not ledger.hold_with_campaign(row, HOLD, now=LATER)
 
     running = ledger.job(row.job_id)
     assert running is not None
     assert running.hold is None
-    assert not ledger.hold_with_campaign(running, HOLD)
+    assert not ledger.hold_with_campaign(running, HOLD, now=LATER)

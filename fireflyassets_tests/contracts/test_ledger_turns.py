@@ -170,6 +170,21 @@ def test_reclaim_of_a_dead_job_is_a_replay(ledger_world: World) -> None:
     assert ledger_world.events()[-1] == (Status.RUNNING, 4)
 
 
+def test_a_replay_forgives_crashes(ledger_world: World) -> None:
+    """A poisoned job that a person runs again is not ended by its next crash."""
+    first = ledger_world.running()
+    ledger_world.ledger.release(first, Release("run died", crashed=True), now=NOON)
+    again = ledger_world.ledger.claim(first.job_id, ACME, "w-2", now=NOON)
+    assert again is not None
+    ending = Ending(Status.DLQ, "poison", (), Cost(), NOON, None)
+    ledger_world.ledger.finish(again, ending)
+    assert ledger_world.row(again).crashes == 1
+
+    ledger_world.ledger.reclaim(first.job_id, ACME, "w-3", now=NOON)
+
+    assert ledger_world.row(first).crashes == 0
+
+
 @pytest.mark.parametrize("status", sorted({Status.RUNNING, *ENDED}))
 def test_only_queued_jobs_are_claimed(ledger_world: World, status: Status) -> None:
     """No other state leads to running by a claim."""

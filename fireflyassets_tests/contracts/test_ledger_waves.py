@@ -137,15 +137,15 @@ def test_run_starts_no_other_wave(ledger_world: World, state: WaveState) -> None
     assert _standing(ledger_world).state is state
 
 
-def test_second_run_gets_nothing_and_the_first_may_ask_again(ledger_world: World) -> None:
-    """A wave belongs to one run; a repeated question of that run is the same answer."""
+@pytest.mark.parametrize("run_id", ["run-2", RUN])
+def test_a_wave_is_started_once(ledger_world: World, run_id: str) -> None:
+    """Another run gets nothing, nor does a second process of the same run: each would send."""
     _brought_to(ledger_world, WaveState.RUNNING)
 
-    assert ledger_world.ledger.start(WAVE, "run-2", lease_until=LEASE) is None
-    again = ledger_world.ledger.start(WAVE, RUN, lease_until=LEASE + MINUTE)
+    assert ledger_world.ledger.start(WAVE, run_id, lease_until=LEASE + MINUTE) is None
 
-    assert again is not None
-    assert (again.run_id, again.lease_until) == (RUN, LEASE + MINUTE)
+    standing = _standing(ledger_world)
+    assert (standing.run_id, standing.lease_until) == (RUN, LEASE)
 
 
 def test_heartbeat_is_the_owners_alone(ledger_world: World) -> None:

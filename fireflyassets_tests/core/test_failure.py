@@ -75,6 +75,7 @@ FIREFLY: dict[str, tuple[Fault, FailureClass]] = {
     "503-model-not-loaded": (Fault(FF, 503, "model_not_loaded"), TRANSIENT),
     "503-bare": (Fault(FF, 503), TRANSIENT),
     "job-prompt-unsafe": (Fault(FF, None, "prompt_unsafe"), UNSAFE),
+    "job-unsafe-of-a-new-kind": (Fault(FF, None, "some_unsafe"), UNSAFE),
     "job-output-unsafe": (Fault(FF, None, "output_media_unsafe"), UNSAFE),
     "job-language": (Fault(FF, None, "language_not_supported"), INVALID),
     "job-indecipherable": (Fault(FF, None, "input_media_indecipherable"), INVALID),
@@ -83,6 +84,7 @@ FIREFLY: dict[str, tuple[Fault, FailureClass]] = {
     "model-in-training": (Fault(FF, None, "model_not_ready"), FailureClass.MODEL_NOT_READY),
     "model-unknown": (Fault(FF, None, "model_unknown"), RETIRED),
     "model-of-another-base": (Fault(FF, None, "model_base"), INVALID),
+    "resource-is-no-source": (Fault(FF, 422, "validation_error", "resource.curlurl"), INVALID),
     "never-heard-of": (Fault(FF, 418), UNKNOWN),
     "never-heard-of-in-a-job": (Fault(FF, None, "brand_new"), UNKNOWN),
 }
@@ -104,6 +106,10 @@ PHOTOSHOP: dict[str, tuple[Fault, FailureClass]] = {
     "forbidden-by-traffic": (
         Fault(PS, 403, "unauthorized_forbidden", message="Try later, high traffic"),
         TRANSIENT,
+    ),
+    "forbidden-traffic": (
+        Fault(PS, 403, "unauthorized_forbidden", message="no traffic of this kind is allowed"),
+        ENTITLEMENT,
     ),
     "forbidden-by-quota": (
         Fault(PS, 403, "unauthorized_forbidden", message="Quota exceeded"),
@@ -132,6 +138,8 @@ TOKENS: dict[str, tuple[Fault, FailureClass]] = {
     "invalid-client": (Fault(IMS, 401, "invalid_client"), AUTH),
     "invalid-scope": (Fault(IMS, 400, "invalid_scope"), ENTITLEMENT),
     "unauthorized-client": (Fault(IMS, 400, "unauthorized_client"), ENTITLEMENT),
+    "access-denied": (Fault(IMS, 400, "access_denied"), AUTH),
+    "no-such-address": (Fault(IMS, 404), AUTH),
     "internal-error": (Fault(IMS, 400, "internal_error"), TRANSIENT),
     "429": (Fault(IMS, 429), THROTTLED),
     "no-secret": (Fault(IMS, None, "no_secret"), AUTH),

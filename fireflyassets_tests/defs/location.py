@@ -10,6 +10,9 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 import dagster as dg
+from dagster._core.definitions.job_base import InMemoryJob  # A re-execution has no public call.
+from dagster._core.execution.api import execute_run_iterator
+from dagster._core.storage.tags import RUN_KEY_TAG
 
 from fireflyassets.adapters.clock import SystemClock
 from fireflyassets.core.failure import Family
@@ -74,6 +77,26 @@ class Location:
     ) -> dg.ExecuteInProcessResult:
         """Run a range of partitions as a person does in the UI: without a wave's tag."""
         return self.run(tags=span(jobs), assets=assets)
+
+    def again(self, first: dg.ExecuteInProcessResult) -> list[str]:
+        """Re-execute a run as a person does on its page; return why jobs were left alone."""
+        job = self.defs.resolve_implicit_global_asset_job_def()
+        job = job.get_subset(asset_selection=set(WAVE))
+        parent = self.instance.get_run_by_id(first.run_id)
+        assert parent is not None
+        run = self.instance.create_run_for_job(
+            job,
+            tags={name: text for name, text in parent.tags.items() if name != RUN_KEY_TAG},
+            asset_selection=frozenset(WAVE),
+            parent_run_id=parent.run_id,
+            root_run_id=parent.run_id,
+        )
+        events = list(execute_run_iterator(InMemoryJob(job), run, self.instance))
+        failures = [one.step_failure_data for one in events if one.is_step_failure]
+        said = [one.user_failure_data for one in failures]
+        tables = [one.metadata["jobs"].value for one in said if one]
+        assert len(tables) == len(failures)
+        return [str(row.data["reason"]) for table in tables for row in table.records]
 
     def killed(self, tags: dict[str, str]) -> str:
         """Let a run work to its end and die before it says anything; return its id."""

@@ -258,7 +258,7 @@ def test_a_run_by_hand_names_what_was_taken_meanwhile() -> None:
         assert failure.user_failure_data is not None
         table = failure.user_failure_data.metadata["jobs"].value.records
         assert [(row.data["job"], row.data["reason"]) for row in table] == [
-            (second, "another wave took it, or its campaign is on hold")
+            (second, "another wave took it, it came into another line, or its campaign is on hold")
         ]
         assert there.here.row(first).status is Status.SUCCEEDED
 

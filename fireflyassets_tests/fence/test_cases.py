@@ -3,16 +3,16 @@
 import asyncio
 from collections import deque
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
 from fireflyassets.adapters.adobe import status
-from fireflyassets.core.failure import Family
+from fireflyassets.core.failure import Family, Fault
 from fireflyassets.core.status import Status
 from fireflyassets.limiter.virtual_time import run
 from fireflyassets.ports.entries import AttemptState
-from fireflyassets.ports.paid import Poll
+from fireflyassets.ports.paid import Poll, PollFailed
 from fireflyassets.stages.dispatch import RunState, sweep
 from fireflyassets.wave.reports import Turn
 from fireflyassets_tests.floor import Floor, floor, turns
@@ -101,6 +101,75 @@ def test_unknown_or_absent_state_stops_at_the_deadline_with_its_id(
         (attempt,) = here.ledger.history(job).attempts
         assert attempt.state is AttemptState.ACCEPTED
         assert attempt.vendor_id
+
+    run(scenario)
+
+
+def test_a_long_refusal_of_a_question_is_not_the_end() -> None:
+    """A finished job whose poll is told to wait beyond the deadline is asked once more, then."""
+    times: list[datetime] = []
+
+    class Busy(FakeImages):
+        async def poll(self, status_url: str) -> Poll:
+            times.append(self.vendor.clock.now())
+            if len(times) == 1:
+                refused = Fault(Family.FIREFLY, 429, "rate_limited")
+                return PollFailed(refused, timedelta(minutes=10))
+            return await super().poll(status_url)
+
+    async def scenario() -> None:
+        here = floor()
+        here.images = Busy(here.clock)
+        (job,) = here.order(1)
+
+        assert turns(await here.work([job])) == ["succeeded"]
+        assert times[1] - times[0] >= timedelta(minutes=10)
+        assert here.images.vendor.sent == 1
+
+    run(scenario)
+
+
+@pytest.mark.parametrize(
+    ("fault", "ended"),
+    [
+        (Fault(Family.FIREFLY, 503, "model_not_loaded"), "failed"),
+        (Fault(Family.FIREFLY, 422, "validation_error"), "failed"),
+        (Fault(Family.FIREFLY, 429, "rate_limited"), "parked"),
+        (Fault(Family.FIREFLY, None, "untrusted_url"), "held"),
+    ],
+)
+def test_questions_that_fail_past_the_deadline_end_too(fault: Fault, ended: str) -> None:
+    """A status call that never answers is left three questions past the deadline, id kept."""
+
+    class Mute(FakeImages):
+        async def poll(self, status_url: str) -> Poll:
+            return PollFailed(fault)
+
+    async def scenario() -> None:
+        here = floor()
+        here.images = Mute(here.clock)
+        (job,) = here.order(1)
+
+        begun = here.clock.now()
+        assert turns(await here.work([job])) == [ended]
+
+        assert STEP_TIMEOUT <= here.clock.now() - begun < STEP_TIMEOUT + timedelta(minutes=1)
+        (attempt,) = here.ledger.history(job).attempts
+        assert attempt.state is AttemptState.ACCEPTED
+
+    run(scenario)
+
+
+def test_a_slow_composite_is_waited_for() -> None:
+    """Photoshop works on a document for up to fifteen minutes, and nothing is lost by it."""
+
+    async def scenario() -> None:
+        here = floor()
+        (job,) = here.order(1)
+        here.documents.vendor.script.extend([Take(seconds=900)] * 3)
+
+        assert turns(await here.work([job])) == ["succeeded"]
+        assert here.documents.vendor.sent == 3
 
     run(scenario)
 

@@ -165,6 +165,55 @@ def test_a_second_refused_token_is_a_refusal() -> None:
     assert here.row(job).status is Status.DLQ
 
 
+@pytest.mark.parametrize(
+    ("code", "turn", "status"),
+    [
+        ("invalid_client", Turn.FAILED, Status.DLQ),
+        ("invalid_scope", Turn.FAILED, Status.DLQ),
+        ("unauthorized_client", Turn.FAILED, Status.DLQ),
+        ("access_denied", Turn.FAILED, Status.DLQ),
+    ],
+)
+def test_a_token_that_is_refused_for_good_ends_the_wait(
+    code: str, turn: Turn, status: Status
+) -> None:
+    """What waiting does not mend is told at once; nothing is spent, no row written."""
+
+    async def scenario() -> None:
+        here = floor()
+        (job,) = here.order(1)
+        here.images.vendor.missing.append(
+            NotAccepted(Fault(Family.IMS, 400, code), timedelta(seconds=30))
+        )
+        assert (await here.work([job]))[job].turn is turn
+        assert here.row(job).status is status
+        assert here.ledger.history(job).attempts == ()
+
+    run(scenario)
+
+
+def test_a_long_wait_is_waited_out_of_the_turn() -> None:
+    """A 503 that names ten minutes parks the job until then; nothing is sent sooner."""
+
+    async def scenario() -> None:
+        here = floor()
+        (job,) = here.order(1)
+        down = Fault(Family.FIREFLY, 503, "model_not_loaded")
+        here.images.vendor.script.append(
+            NotAccepted(down, timedelta(minutes=10), possible_cost=True)
+        )
+        ended = await here.work([job])
+        assert ended[job].turn is Turn.PARKED
+        assert here.images.vendor.sent == 1
+        until = here.row(job).not_before
+        assert until is not None
+        assert timedelta(minutes=9) < until - here.clock.now() <= timedelta(minutes=10)
+        await here.clock.sleep(timedelta(minutes=10))
+        assert (await here.work([job]))[job].turn is Turn.SUCCEEDED
+
+    run(scenario)
+
+
 def test_the_tries_are_five() -> None:
     """A job that fails transiently each time is sent five times, never six."""
     here, job, turn = sent_with(*[Take(ending=BROKEN)] * 9)

@@ -1,7 +1,7 @@
 """The rule by history: what may be sent, must be collected, or is nobody's to repeat."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,10 +10,13 @@ from fireflyassets.core.failure import Family
 from fireflyassets.core.money import Cause
 from fireflyassets.fence.standing import (
     SETTLED_AFTER,
+    TELLS_UNTIL,
     MaySend,
     MustCollect,
     MustSettle,
     Undecidable,
+    absence_tells,
+    awaits_person,
     standing,
 )
 from fireflyassets.ports.entries import Attempt, AttemptState
@@ -60,6 +63,23 @@ def test_an_unanswered_composite_is_settled_later() -> None:
     """Its own key tells, once nothing can still be writing to it."""
     composite = replace(FIRST, output_key="_tmp/x", state=AttemptState.LOST)
     assert stand(composite) == MustSettle(composite, NOON + SETTLED_AFTER)
+
+
+def test_absent_file_proves_something_for_a_while_and_without_an_id() -> None:
+    """Only then is an unknown send settled without a person."""
+    composite = replace(FIRST, output_key="_tmp/x", state=AttemptState.LOST)
+    last = NOON + TELLS_UNTIL
+    late = last + timedelta(seconds=1)
+
+    assert absence_tells(composite, now=last)
+    assert not absence_tells(composite, now=late)
+    assert not absence_tells(replace(composite, vendor_id="v"), now=NOON)
+
+    assert not awaits_person(composite, now=last)
+    assert awaits_person(composite, now=late)
+    assert awaits_person(replace(composite, vendor_id="v"), now=NOON)
+    assert awaits_person(FIRST, now=NOON)
+    assert not awaits_person(replace(FIRST, state=AttemptState.FAILED), now=late)
 
 
 def test_forgiven_sends_cost_no_try() -> None:

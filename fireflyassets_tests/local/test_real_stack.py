@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
+import psutil
 import pytest
 
 from fireflyassets.local import processes
@@ -60,6 +61,17 @@ def urls(said: list[str]) -> list[str]:
     return URL.findall("\n".join(said))
 
 
+def foreign_doors(state: Path) -> list[str]:
+    """Return where the stack listens beside this machine's own address."""
+    return [
+        f"{each.name()} {door.laddr.ip}:{door.laddr.port}"
+        for each in processes.of_stack(state)
+        for door in each.net_connections("tcp")
+        if door.status == psutil.CONN_LISTEN
+        and door.laddr.ip.removeprefix("::ffff:") != "127.0.0.1"
+    ]
+
+
 def kill_service(state: Path, word: str) -> None:
     """Kill the process whose command line holds *word*, as the kernel does when memory is out."""
     (found,) = [
@@ -77,6 +89,7 @@ def test_stack_starts_refuses_a_second_stops_and_comes_back(tmp_path: Path) -> N
     state = tmp_path / "state"
     with started(state, "up") as up:
         first = urls(lines_until(up, "Logs"))
+        foreign = foreign_doors(state)
         answers = [httpx.get(f"{first[0]}/server_info"), httpx.get(f"{first[1]}/health")]
         second = subprocess.run(  # noqa: S603 - our own program.
             command(state, "up"), capture_output=True, text=True, check=False
@@ -90,6 +103,7 @@ def test_stack_starts_refuses_a_second_stops_and_comes_back(tmp_path: Path) -> N
         kill_service(state, "grpc")
         death = demo.communicate(timeout=STOP_SECONDS)[1]
 
+    assert foreign == []
     assert [answer.status_code for answer in answers] == [200, 200]
     assert second.returncode == 1
     assert re.fullmatch(

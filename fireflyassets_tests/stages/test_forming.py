@@ -55,6 +55,53 @@ def test_two_dispatchers_share_no_job() -> None:
     run(scenario)
 
 
+def test_job_that_came_into_another_line_meanwhile_is_given_back() -> None:
+    """Its batch was read before; it waits there, uncounted, and the others are worked on."""
+
+    async def scenario() -> None:
+        here = floor()
+        moved, stayed = here.order(2)
+        (batch,) = batches(here)
+        wave = formed(here, batch, "w-1")
+        assert wave is not None
+        now = here.clock.now()
+        for job, line in ((moved, "new-main"), (stayed, None)):
+            claim = Claim(job, "acme", "w-1", here.row(job).epoch)
+            here.ledger.release(claim, Release("x", not_before=now, credential=line), now=now)
+        here.ledger.end("w-1")
+
+        again = formed(here, batch, "w-2")
+
+        assert again is not None
+        assert again.jobs == (stayed,)
+        row = here.row(moved)
+        assert (row.status, row.credential, row.crashes) == (Status.QUEUED, "new-main", 0)
+        assert "another line" in (row.reason or "")
+
+    run(scenario)
+
+
+def test_job_that_is_held_with_its_campaign_is_never_dated_back() -> None:
+    """It came after the campaign was put on hold, and it is held when it would have begun."""
+
+    async def scenario() -> None:
+        here = floor()
+        hold = Hold("on hold", here.clock.now(), "campaign")
+        here.ledger.hold_campaign("acme", "spring-launch", hold)
+        await here.clock.sleep(timedelta(hours=1))
+        (job,) = here.order(1)
+        (batch,) = batches(here)
+        await here.clock.sleep(timedelta(seconds=5))
+
+        assert formed(here, batch, "w-1") is None
+
+        row = here.row(job)
+        assert row.hold == hold
+        assert row.updated_at == here.clock.now()
+
+    run(scenario)
+
+
 def test_a_held_or_late_job_is_not_due() -> None:
     """What is held, or parked until later, is no candidate; its time comes."""
 

@@ -1,16 +1,20 @@
 """Generate: one picture from the prompt, kept untouched, or a clear reason why not."""
 
+from datetime import timedelta
 from decimal import Decimal
+
+import pytest
 
 from fireflyassets.core.failure import Family, Fault
 from fireflyassets.core.recipe import Model
 from fireflyassets.core.status import Status
 from fireflyassets.limiter.virtual_time import run
-from fireflyassets.ports.images import GenerateRequest
-from fireflyassets.ports.paid import Done, Fetched, FetchFailed, NotAccepted, Output, Submission
+from fireflyassets.ports.entries import AttemptState
+from fireflyassets.ports.paid import Done, Fetched, FetchFailed, Output
 from fireflyassets.stages.bench import SEEDS, seed_for
 from fireflyassets.wave.reports import Turn
-from fireflyassets_tests.floor import ASPECTS, floor, recipe
+from fireflyassets_tests.floor import ASPECTS, Floor, floor, recipe
+from fireflyassets_tests.free_services import FakeModels
 from fireflyassets_tests.front_door import FixedCatalogue, card, config
 from fireflyassets_tests.paid_services import FakeImages, Take, jpeg
 
@@ -26,7 +30,38 @@ def test_the_original_is_kept_with_its_hash() -> None:
         assert here.objects.get(made.picture.key) == jpeg(20, 20)
         assert made.picture.key.startswith("originals/acme/spring-launch/")
         assert made.model == "image3"
-        assert made.seed == seed_for(job, "art", 1)
+        assert made.seed == 1
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("said", [None, 999])
+def test_the_seed_that_is_kept_is_the_vendor_s(said: int | None) -> None:
+    """What the vendor says it drew from is recorded; only where it says nothing, what we asked."""
+
+    async def scenario() -> None:
+        here = floor()
+        (job,) = here.order(1)
+        output = Output("https://out/firefly-1", seed=said)
+        here.images.vendor.script.append(Take(ending=Done((output,))))
+        await here.work([job])
+        made = here.ledger.history(job).steps["art", 1]
+        assert made.seed == (seed_for(job, "art", 1) if said is None else said)
+
+    run(scenario)
+
+
+def test_of_several_outputs_the_asked_seed_s_is_taken() -> None:
+    """Their order is no promise: the picture is found by its seed."""
+
+    async def scenario() -> None:
+        here = floor()
+        (job,) = here.order(1)
+        seed = seed_for(job, "art", 1)
+        outputs = (Output("https://out/other", seed=5), Output("https://out/firefly-1", seed=seed))
+        here.images.vendor.script.append(Take(ending=Done(outputs)))
+        await here.work([job])
+        assert here.ledger.history(job).steps["art", 1].seed == seed
 
     run(scenario)
 
@@ -39,30 +74,46 @@ def test_seeds_are_stable_and_differ() -> None:
     assert seed_for("job-1", "art", 1) == seed_for("job-1", "art", 1)
 
 
-class InTraining(FakeImages):
-    """A Firefly whose custom model is still in training."""
-
-    async def generate(self, request: GenerateRequest) -> Submission:
-        if request.custom_model == "urn:aaid:sc:1":
-            return NotAccepted(Fault(Family.FIREFLY, None, "model_not_ready"))
-        return await super().generate(request)
+def custom_floor(*said: str) -> Floor:
+    """Return a floor whose recipe uses a custom model, of which the vendor tells *said*."""
+    made = recipe(model="image3_custom", custom_model="urn:aaid:sc:1")
+    templates = {aspect: f"{aspect}.psd" for aspect in ASPECTS}
+    asked = config(aspects=ASPECTS, templates=templates, recipe=made)
+    prices = card(generate={Model.IMAGE3_CUSTOM: Decimal(1)})
+    here = floor(catalogue=FixedCatalogue(asked, cards=(prices,)))
+    here.models = FakeModels(*said)
+    return here
 
 
 def test_a_model_in_training_parks_the_job() -> None:
-    """Nothing is paid or failed until the model is ready; then the job goes on by itself."""
+    """However long it trains, no send is made and no try spent; then the job goes on by itself."""
 
     async def scenario() -> None:
-        made = recipe(model="image3_custom", custom_model="urn:aaid:sc:1")
-        templates = {aspect: f"{aspect}.psd" for aspect in ASPECTS}
-        asked = config(aspects=ASPECTS, templates=templates, recipe=made)
-        prices = card(generate={Model.IMAGE3_CUSTOM: Decimal(1)})
-        here = floor(catalogue=FixedCatalogue(asked, cards=(prices,)))
-        here.images = InTraining(here.clock)
+        here = custom_floor(*["model_not_ready"] * 7, "")
         (job,) = here.order(1)
-        first = await here.work([job])
-        assert first[job].turn is Turn.PARKED
-        assert here.row(job).status is Status.QUEUED
-        assert here.images.vendor.billed == []
+        for _ in range(7):
+            assert (await here.work([job]))[job].turn is Turn.PARKED
+            assert here.row(job).status is Status.QUEUED
+            assert here.ledger.history(job).attempts == ()
+            await here.clock.sleep(timedelta(minutes=10))
+        assert (await here.work([job]))[job].turn is Turn.SUCCEEDED
+        assert here.images.vendor.sent == 1
+
+    run(scenario)
+
+
+@pytest.mark.parametrize(
+    ("code", "status"), [("model_unknown", Status.REVIEW), ("model_base", Status.REVIEW)]
+)
+def test_a_model_of_no_use_costs_nothing(code: str, status: Status) -> None:
+    """A model that is gone or of another base is found out before a ticket is taken."""
+
+    async def scenario() -> None:
+        here = custom_floor(code)
+        (job,) = here.order(1)
+        await here.work([job])
+        assert here.row(job).status is status
+        assert here.ledger.history(job).attempts == ()
 
     run(scenario)
 
@@ -88,6 +139,63 @@ def test_an_expired_url_is_read_anew_not_made_anew() -> None:
         (job,) = here.order(1)
         ended = await here.work([job])
         assert ended[job].turn is Turn.SUCCEEDED
+        assert here.images.vendor.sent == 1
+
+    run(scenario)
+
+
+class Faltering(FakeImages):
+    """A Firefly whose store of results answers 503 for *outage* downloads."""
+
+    outage = 0
+
+    async def fetch(self, url: str) -> Fetched | FetchFailed:
+        if self.outage:
+            self.outage -= 1
+            return FetchFailed(Fault(Family.STORAGE, 503, "storage_error"))
+        return await super().fetch(url)
+
+
+@pytest.mark.parametrize(("outage", "turns"), [(1, 1), (3, 1), (4, 2), (9, 3)])
+def test_an_outage_of_the_result_store_costs_no_paid_job(outage: int, turns: int) -> None:
+    """A result is asked for four times in a turn, with waits; then the job waits with its id."""
+
+    async def scenario() -> None:
+        here = floor()
+        images = Faltering(here.clock)
+        images.outage = outage
+        here.images = images
+        (job,) = here.order(1)
+        began = here.clock.now()
+        for _ in range(turns - 1):
+            assert (await here.work([job]))[job].turn is Turn.PARKED
+            assert here.ledger.history(job).attempts[0].state is AttemptState.ACCEPTED
+            await here.clock.sleep(timedelta(minutes=2))
+        assert (await here.work([job]))[job].turn is Turn.SUCCEEDED
+        assert here.images.vendor.sent == 1
+        assert here.clock.now() - began >= timedelta(seconds=1 + outage)
+
+    run(scenario)
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [("expired_url", Status.DLQ), ("not_a_picture", Status.REVIEW)],
+)
+def test_a_result_that_never_comes_is_not_asked_for_ever(code: str, status: Status) -> None:
+    """What no wait mends ends the job, with its send still accepted and paid for once."""
+
+    class Dead(FakeImages):
+        async def fetch(self, url: str) -> Fetched | FetchFailed:
+            return FetchFailed(Fault(Family.STORAGE, 403, code))
+
+    async def scenario() -> None:
+        here = floor()
+        here.images = Dead(here.clock)
+        (job,) = here.order(1)
+        await here.work([job])
+        assert here.row(job).status is status
+        assert here.ledger.history(job).attempts[0].state is AttemptState.ACCEPTED
         assert here.images.vendor.sent == 1
 
     run(scenario)

@@ -248,7 +248,7 @@ def test_a_dispatcher_that_is_late_holds_nothing_for_good() -> None:
     hold = steering(door).hold(CUSTOMER, CAMPAIGN, reason="r", by="x")
     steering(door).resume(CUSTOMER, CAMPAIGN)
 
-    assert not door.ledger.hold_with_campaign(current(door, row), hold)
+    assert not door.ledger.hold_with_campaign(current(door, row), hold, now=NOON)
     assert formed(door) == [row.job_id]
 
 

@@ -1,6 +1,7 @@
 """The twin's answers, and our own requests, against the schemas that restate Adobe's."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -167,7 +168,7 @@ def test_what_breaks_a_schema_is_told(value: object, flaw: str) -> None:
     assert list(book.flaws(value, call.request)) == [flaw]
 
 
-def specification(**changes: object) -> dict[str, object]:
+def specification(parameters: Sequence[object] = (), **changes: object) -> dict[str, object]:
     """Return an OpenAPI document with one call that fits our upload, but for *changes*."""
     image = {"type": "object", "required": ["id"], "properties": {"id": {"type": "string"}}}
     schemas = {"Image": image, **changes}
@@ -175,7 +176,11 @@ def specification(**changes: object) -> dict[str, object]:
     answer = {"type": "object", "properties": {"images": images, "more": {"type": "string"}}}
     body = {"content": {"application/json": {"schema": answer}}}
     return {
-        "paths": {"/v2/storage/image": {"post": {"responses": {"200": body}}}},
+        "paths": {
+            "/v2/storage/image": {
+                "post": {"parameters": list(parameters), "responses": {"200": body}}
+            }
+        },
         "components": {"schemas": schemas},
     }
 
@@ -214,3 +219,68 @@ def test_comparison_exits_by_what_it_finds(
 
     assert openapi_check.main([str(tmp_path)]) == 1
     assert "Adobe has no such call" in capsys.readouterr().out
+
+
+REQUIRED = {"name": "X-New", "in": "header", "required": True, "schema": {"type": "string"}}
+
+
+@pytest.mark.parametrize(
+    ("parameter", "told"),
+    [
+        (REQUIRED, ["requires the header parameter x-new"]),
+        ({**REQUIRED, "required": False}, []),
+        ({**REQUIRED, "in": "path", "name": "jobId"}, []),
+    ],
+)
+def test_a_parameter_that_adobe_requires_is_missed(
+    parameter: dict[str, object], told: list[str]
+) -> None:
+    """A header that we would have to send is a difference; one that we may leave out is none."""
+    spec = openapi_check.Spec(specification([parameter]))
+
+    found = openapi_check.differences(BOOKS["firefly"], spec)
+    ours = [line for line in found if "/v2/storage/image" in line]
+
+    assert len(ours) == len(told)
+    assert all(word in line for word, line in zip(told, ours, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({}, []),
+        ({"enum": ["image5"]}, ["enum"]),
+        ({"required": True}, ["required"]),
+        ({"in": "query"}, ["in header"]),
+        ({"name": "x-model"}, ["no such parameter"]),
+    ],
+)
+def test_a_parameter_that_changed_is_named(change: dict[str, object], told: list[str]) -> None:
+    """Another list of models, another place or another duty is a difference."""
+    models = ["image3", "image4_standard", "image4_ultra"]
+    schema = {"type": "string", "enum": change.get("enum", models)}
+    rest = {key: value for key, value in change.items() if key != "enum"}
+    parameter = {"name": "x-model-version", "in": "header", "schema": schema, **rest}
+    call = {"parameters": [parameter], "responses": {"202": {}}}
+    path = "/v3/images/generate-similar-async"
+    spec = openapi_check.Spec({"paths": {path: {"post": call}}, "components": {"schemas": {}}})
+
+    lines = [one for one in openapi_check.differences(BOOKS["firefly"], spec) if path in one]
+    ours = [one for one in lines if "has no body" not in one]
+
+    assert len(ours) == len(told)
+    assert all(word in line for word, line in zip(told, ours, strict=True))
+
+
+@pytest.mark.parametrize("content", [None, "no JSON", "[]"])
+def test_a_folder_without_adobe_s_files_is_told_in_words(
+    content: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Who names another folder reads which files it lacks, and no traceback."""
+    if content is not None:
+        (tmp_path / openapi_check.SPECS["firefly"]).write_text(content, encoding="utf-8")
+
+    assert openapi_check.main([str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    assert "firefly-api.json can't be read" in said
+    assert "SPEC is the folder" in said

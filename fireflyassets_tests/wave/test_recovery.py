@@ -20,6 +20,7 @@ from fireflyassets.ports.paid import (
     Working,
 )
 from fireflyassets.stages.dispatch import take_over
+from fireflyassets.wave.beginning import begin
 from fireflyassets.wave.reports import Turn
 from fireflyassets_tests.books import books_agree
 from fireflyassets_tests.floor import ASPECTS, floor, recipe, turns
@@ -46,6 +47,33 @@ def test_a_lost_generate_is_held_and_not_repeated() -> None:
         assert "held" in again.skipped[0].reason
         assert here.images.vendor.sent == 2
         assert here.ledger.due("acme-main", "acme", now=here.clock.now(), most=10) == []
+
+    run(scenario)
+
+
+def test_job_that_is_resumed_teaches_no_latency() -> None:
+    """How long it lay there is no remote time: polls of the next jobs would come far too late."""
+
+    async def scenario() -> None:
+        here = floor()
+        left, fresh = here.order(2)
+        here.images.vendor.script.append(Take(seconds=30))
+        (wave,) = here.begin([left]).waves
+        dying = asyncio.ensure_future(here.engine(wave).run())
+        await here.clock.sleep(timedelta(seconds=10))
+        dying.cancel()
+        await asyncio.gather(dying, return_exceptions=True)
+        take_over(here.ledger, wave, now=here.clock.now())
+        await here.clock.sleep(timedelta(minutes=30))
+
+        engines = [here.engine(wave) for job in (left, fresh) for wave in here.begin([job]).waves]
+        for engine in engines:
+            await engine.run()
+
+        resumed, sent = (one.tools.fence.collector.latencies for one in engines)
+        assert set(resumed) == {"layout"}
+        assert set(sent) == {"art", "layout"}
+        assert sent["art"].quantile(1.645) < timedelta(minutes=1)
 
     run(scenario)
 
@@ -236,6 +264,32 @@ def test_a_killed_wave_is_taken_over_without_a_second_payment() -> None:
         assert len(here.documents.vendor.billed) == 18
         assert {here.row(job).crashes for job in unfinished} == {1}
         books_agree(here)
+
+    run(scenario)
+
+
+def test_a_run_that_is_launched_twice_sends_once() -> None:
+    """Its second process gets nothing while the first works: neither could see the other's send."""
+
+    async def scenario() -> None:
+        here = floor()
+        (job,) = here.order(1)
+        (wave,) = here.begin([job]).waves
+        working = asyncio.ensure_future(here.engine(wave).run())
+        await here.clock.sleep(timedelta(seconds=1))
+
+        again = begin(
+            here.ledger,
+            wave.wave_id,
+            wave.run_id or "",
+            settings=here.shop.settings,
+            now=here.clock.now(),
+        )
+
+        await working
+        assert again is None
+        assert here.images.vendor.sent == 1
+        assert here.row(job).status is Status.SUCCEEDED
 
     run(scenario)
 

@@ -8,7 +8,7 @@ import pytest
 
 from fireflyassets.core import ids
 from fireflyassets.core.failure import Family, Fault
-from fireflyassets.core.job import Hold
+from fireflyassets.core.job import FACTORY, Hold
 from fireflyassets.core.status import Status
 from fireflyassets.limiter.virtual_time import run
 from fireflyassets.ports.clock import Clock
@@ -312,12 +312,12 @@ def test_a_held_job_has_no_wave_formed_for_it() -> None:
         held, free = here.order(2)
         claim = here.ledger.claim(held, "acme", "w-other", now=here.clock.now())
         assert claim is not None
-        hold = Release("look", hold=Hold("look", here.clock.now(), "ops"))
-        here.ledger.release(claim, hold, now=here.clock.now())
+        hold = Hold("look", here.clock.now(), FACTORY)
+        here.ledger.release(claim, Release("look", hold=hold), now=here.clock.now())
 
         begun = here.begin([held, free])
 
         assert [wave.jobs for wave in begun.waves] == [(free,)]
-        assert begun.skipped == (Skipped(held, "it is held: look"),)
+        assert begun.skipped == (Skipped(held, f"it is held: {hold.and_door}"),)
 
     run(scenario)

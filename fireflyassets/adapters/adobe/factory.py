@@ -101,16 +101,13 @@ def adobe_clients(
     )
     results = _results(seam)
     parts = ServiceParts(wire, results, settings.submit_timeout)
-    models = CustomModelDesk(wire, base_url=settings.firefly_url)
     return AdobeClients(
-        images=FireflyImages(
-            parts, base_url=settings.firefly_url, models=models, v4=settings.firefly_v4
-        ),
+        images=FireflyImages(parts, base_url=settings.firefly_url, v4=settings.firefly_v4),
         documents=PhotoshopDocuments(parts, base_url=settings.photoshop_url),
         cutter=PhotoshopCutter(
             parts, base_url=settings.photoshop_url, cut_out_url=settings.image_url
         ),
-        models=models,
+        models=CustomModelDesk(wire, base_url=settings.firefly_url),
         references=ReferenceDesk(
             wire,
             base_url=settings.firefly_url,

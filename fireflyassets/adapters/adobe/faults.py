@@ -24,8 +24,13 @@ _URL: Final = re.compile(r"\b[a-z][a-z0-9+.-]*://\S+|\S*X-Amz-\S+", re.IGNORECAS
 _SECRET: Final = re.compile(r"\bBearer\s+\S+|[A-Za-z0-9_\-+/=]{40,}", re.IGNORECASE)
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\s]+")
 _REFERENCE: Final = re.compile(
-    r"\b(?:[A-Za-z_][\w\[\]]*\.)*(?:source|url|uploadid)\b", re.IGNORECASE
+    r"""\b(?:[A-Za-z_][\w\[\]]*\.)+(?:source|url|uploadid)\b  # image.source.url
+    | (?<=['"`])(?:source|url|uploadid)(?=['"`])             # 'source'
+    | (?:^|(?<=;\s))(?:source|url)(?=:)                      # url: can't be read
+    | \buploadid\b""",
+    re.IGNORECASE | re.VERBOSE,
 )
+"""A field that is named; the plain words occur in sentences about anything."""
 _DOTTED: Final = re.compile(r"([A-Za-z_][\w\[\]]*(?:\.[\w\[\]]+)+): ")
 _MESSAGE_LONGEST: Final = 200
 _FIELD_LONGEST: Final = 100

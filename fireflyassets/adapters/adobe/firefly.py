@@ -11,7 +11,6 @@ from typing import Final
 
 from fireflyassets.adapters.adobe import cancelling
 from fireflyassets.adapters.adobe.bodies import Body, made
-from fireflyassets.adapters.adobe.custom_models import CustomModelDesk
 from fireflyassets.adapters.adobe.firefly_bodies import (
     ExpandBody,
     FillBody,
@@ -24,7 +23,6 @@ from fireflyassets.adapters.adobe.firefly_parts import locale_code, seeds_of
 from fireflyassets.adapters.adobe.service import AdobeService, ServiceParts
 from fireflyassets.core.failure import Family
 from fireflyassets.core.request import Problem
-from fireflyassets.ports.custom_models import Ready
 from fireflyassets.ports.images import (
     CancelAnswer,
     ExpandRequest,
@@ -41,7 +39,7 @@ from fireflyassets.ports.images import (
     Uploaded,
     UpscaleRequest,
 )
-from fireflyassets.ports.paid import NotAccepted, PollFailed, Submission
+from fireflyassets.ports.paid import PollFailed, Submission
 
 _V4_OFF: Final = Problem(
     "version",
@@ -58,27 +56,18 @@ class FireflyImages(AdobeService, ImageGenerator):
 
     family: Family = Family.FIREFLY
 
-    def __init__(
-        self, parts: ServiceParts, *, base_url: str, models: CustomModelDesk, v4: bool = False
-    ) -> None:
-        """Take the shared parts, the desk that knows custom models, and whether v4 may be used.
+    def __init__(self, parts: ServiceParts, *, base_url: str, v4: bool = False) -> None:
+        """Take the shared parts, and whether v4 may be used.
 
         Raises:
             UnusableConfiguration: *base_url* is not a URL.
         """
         super().__init__(parts, base_url=base_url)
-        self._models = models
         self._v4 = v4
 
     async def generate(self, request: GenerateRequest) -> Submission:
-        """Send one generate; a custom model that can't be used yet is found out first, free."""
+        """Send one generate."""
         body = made(GenerateBody, generate_fields(request))
-        if not isinstance(body, GenerateBody):
-            return self._refuse(body)
-        if body.custom_model_id is not None:
-            standing = await self._models.check(body.custom_model_id, request.model)
-            if not isinstance(standing, Ready):
-                return NotAccepted(standing.fault, standing.retry_after)
         return await self._send("generate-async", body, request.model, request.prompt)
 
     async def generate_v4(self, request: GenerateV4Request) -> Submission:

@@ -28,7 +28,9 @@ of a process that dies meanwhile runs out."""
 _LOOK_AGAIN: Final = timedelta(milliseconds=250)
 _REFUSAL: Final = timedelta(seconds=30)
 """How long nobody here asks again after a refusal that named no wait."""
-_WRONG_CLIENT: Final = "invalid_client"
+_REPLACED_MOST: Final = 3
+_REPLACED_WITHIN: Final = timedelta(hours=1)
+"""Tokens that are dropped for a 401 in that time: with more of them the fault is elsewhere."""
 _DISTRUST: Final = timedelta(minutes=1)
 """How long a fresh token that was refused at once is not replaced: a new one would not help."""
 
@@ -68,6 +70,8 @@ class Ims:
         self._held: _Held | None = None
         self._flight: asyncio.Task[str | NoToken] | None = None
         self._unproven: tuple[str, datetime] | None = None
+        self._replaced: dict[str, datetime] = {}
+        self._kept: str | None = None
         self._refused: tuple[NoToken, datetime] | None = None
         self._counts = TokenCounts()
 
@@ -94,10 +98,14 @@ class Ims:
     async def replacement(self, rejected: str) -> str | NoToken:
         """Return another token than *rejected*, which a service answered with 401.
 
-        A token that was itself a replacement and has never been accepted is not replaced.
+        A token that was itself a replacement and has never been accepted is not replaced, nor is
+        any more once there were several within the hour: where a service now takes a token and
+        now does not, a new one only brings the next refusal nearer.
         """
         now = self._clock.now()
         if self._unproven and self._unproven[0] == rejected and now < self._unproven[1] + _DISTRUST:
+            return NoToken(Fault(Family.IMS, None, "token_rejected"), _DISTRUST)
+        if self._is_one_too_many(rejected, now):
             return NoToken(Fault(Family.IMS, None, "token_rejected"), _DISTRUST)
         await asyncio.to_thread(self._store.drop, self._entry, rejected)
         if self._held is not None and self._held.stored.token != rejected:
@@ -110,6 +118,25 @@ class Ims:
         if isinstance(token, str):
             self._unproven = (token, self._clock.now())
         return token
+
+    def _is_one_too_many(self, rejected: str, now: datetime) -> bool:
+        """Count a token that is to be replaced; many callers may bring the same one."""
+        since = now - _REPLACED_WITHIN
+        self._replaced = {token: at for token, at in self._replaced.items() if at > since}
+        held = self._held
+        if rejected in self._replaced or (held is not None and held.stored.token != rejected):
+            return False
+        if len(self._replaced) < _REPLACED_MOST:
+            self._replaced[rejected] = now
+            return False
+        if self._kept != rejected:
+            self._kept = rejected
+            LOGGER.error(
+                "token of %s: refused after %d replacements within the hour; it stays in use",
+                self.client_id,
+                _REPLACED_MOST,
+            )
+        return True
 
     def accepted(self, token: str) -> None:
         """Note that a service took *token*."""
@@ -201,7 +228,7 @@ class Ims:
     async def _minted(self, secret: ClientSecret) -> StoredToken | NoToken:
         """Ask with the newer secret; with the older one where the newer is not known yet."""
         minted = await self._desk.mint(secret, self._scopes)
-        refused = isinstance(minted, NoToken) and minted.fault.code == _WRONG_CLIENT
+        refused = isinstance(minted, NoToken) and classify(minted.fault) is FailureClass.AUTH
         if not refused or secret.older_secret is None:
             return minted
         LOGGER.warning("token of %s: the newer secret was refused", self.client_id)

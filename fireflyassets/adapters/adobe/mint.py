@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final, cast
-from urllib.parse import urlencode
+from urllib.parse import quote_plus, urlencode
 
 from fireflyassets.adapters.adobe import faults, retry_after
 from fireflyassets.adapters.adobe.call_log import Sender
@@ -118,7 +118,8 @@ class TokenDesk:
         body = cast("dict[str, object]", payload) if isinstance(payload, dict) else {}
         token, life = body.get("access_token"), _life(body.get("expires_in"))
         if reply.status != _OK:
-            hide = (secret.client_secret, secret.older_secret or "", secret.client_id)
+            own = (secret.client_secret, secret.older_secret or "", secret.client_id)
+            hide = (*own, *map(quote_plus, own))  # A body may echo the form as it was sent.
             fault = faults.from_answer(Family.IMS, reply, hide=hide)
             return NoToken(fault, self._asked(reply))
         if not isinstance(token, str) or not _TOKEN.fullmatch(token) or life is None:

@@ -11,6 +11,7 @@ from typing import Final
 
 from fireflyassets.adapters.adobe import faults, retry_after, status, submission
 from fireflyassets.adapters.adobe.bodies import sentences
+from fireflyassets.adapters.adobe.call_log import LOGGER
 from fireflyassets.adapters.adobe.exchange import Answer, NoAnswer
 from fireflyassets.adapters.adobe.hosts import parse_address
 from fireflyassets.adapters.adobe.mint import NoToken
@@ -61,6 +62,7 @@ class AdobeService(PaidService):
         self._base = base
         self._base_url = base_url.rstrip("/")
         self._submit_timeout = parts.submit_timeout
+        self._unknown: set[str] = set()
 
     async def ready(self) -> NotAccepted | None:
         """Have an access token in hand, fetched now if need be; None, or why there is none."""
@@ -132,4 +134,8 @@ class AdobeService(PaidService):
             return PollFailed(faults.from_answer(self.family, answer), wait)
         if payload is None:
             return PollFailed(Fault(self.family, answer.status, "not_json"))
+        word = status.unknown_word(payload)
+        if word is not None and word not in self._unknown:
+            self._unknown.add(word)
+            LOGGER.warning("%s: job status %r is not known; it is polled on", self.family, word)
         return status.read(payload, family=self.family)

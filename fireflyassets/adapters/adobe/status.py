@@ -9,10 +9,11 @@ from dataclasses import replace
 from typing import Final, cast
 
 from fireflyassets.adapters.adobe import faults
-from fireflyassets.core.failure import Family, Fault
+from fireflyassets.core.failure import FailureClass, Family, Fault, classify
 from fireflyassets.ports.paid import Done, EndedBadly, Output, Poll, Working
 
 _SUCCEEDED: Final = "succeeded"
+_WORKING: Final = frozenset({"pending", "running", "cancel_pending", "not_started"})
 _ENDED: Final = {
     "failed": "",
     "timeout": "timeout",
@@ -38,9 +39,24 @@ def read(payload: object, *, family: Family, hide: Iterable[str] = ()) -> Poll:
     return Working()
 
 
+def unknown_word(payload: object) -> str | None:
+    """Return the state that a payload tells and nobody knows; None where it is a known one."""
+    state = _object(payload).get("status")
+    if not isinstance(state, str):
+        return "none"
+    return None if state in {_SUCCEEDED, *_ENDED, *_WORKING} else faults.redact(state[:40])
+
+
 def _ending(body: dict[str, object], code: str, family: Family, hide: Iterable[str]) -> Fault:
+    """Return the fault of a bad end.
+
+    A cancelled job is sent no more, whatever its code; one out of time is, unless its code forbids.
+    """
     said = faults.from_json(family, body, status=None, hide=hide)
-    return Fault(family, None, said.code or code, said.field, said.message)
+    own = code == "cancelled" or (code and classify(said) is FailureClass.UNKNOWN)
+    if not own or said.code in {"", code}:
+        return replace(said, code=said.code or code)
+    return replace(said, code=code, message=f"{said.code}; {said.message}")
 
 
 def _outputs(value: object) -> tuple[Output, ...]:

@@ -12,6 +12,8 @@ from botocore.credentials import Credentials
 from botocore.loaders import Loader, create_loader
 from botocore.session import Session, get_session
 
+from fireflyassets.core.errors import UnusableConfiguration
+
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_s3 import S3Client
@@ -41,8 +43,7 @@ S3_CONFIG: Final = CONFIG.merge(
 
 def dynamodb(region: str | None = None) -> "DynamoDBClient":
     """Make a DynamoDB client; without a *region* botocore finds its own."""
-    made = _session().create_client("dynamodb", region_name=region, config=CONFIG)
-    return cast("DynamoDBClient", made)
+    return cast("DynamoDBClient", _made(_session(), "dynamodb", region, CONFIG))
 
 
 def s3(region: str | None = None) -> "S3Client":
@@ -53,20 +54,30 @@ def s3(region: str | None = None) -> "S3Client":
 def s3_and_credentials(region: str | None = None) -> "tuple[S3Client, Credentials | None]":
     """Make an S3 client, and return beside it what it signs with."""
     session = _session()
-    made = session.create_client("s3", region_name=region, config=S3_CONFIG)
-    return cast("S3Client", made), session.get_credentials()
+    made = cast("S3Client", _made(session, "s3", region, S3_CONFIG))
+    return made, session.get_credentials()
 
 
 def sqs(region: str | None = None) -> "SQSClient":
     """Make an SQS client; without a *region* botocore finds its own."""
-    made = _session().create_client("sqs", region_name=region, config=CONFIG)
-    return cast("SQSClient", made)
+    return cast("SQSClient", _made(_session(), "sqs", region, CONFIG))
 
 
 def secretsmanager(region: str | None = None) -> "SecretsClient":
     """Make a Secrets Manager client; without a *region* botocore finds its own."""
-    made = _session().create_client("secretsmanager", region_name=region, config=CONFIG)
-    return cast("SecretsClient", made)
+    return cast("SecretsClient", _made(_session(), "secretsmanager", region, CONFIG))
+
+
+def _made(session: Session, service: str, region: str | None, config: Config) -> object:
+    """Make a client.
+
+    Raises:
+        UnusableConfiguration: An endpoint among AWS's variables is no address.
+    """
+    try:
+        return session.create_client(service, region_name=region, config=config)
+    except ValueError as error:  # botocore's word for it; it names the address.
+        raise UnusableConfiguration(f"AWS_ENDPOINT_URL can't be used: {error}.") from error
 
 
 def _session() -> Session:

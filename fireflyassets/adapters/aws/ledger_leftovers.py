@@ -136,12 +136,15 @@ class LedgerLeftovers(LedgerCalls):
         request = update(self._tables.jobs, key, change, unmoved(row))
         return isinstance(self._database.update(request), Applied)
 
-    def lift(self, row: JobRow, *, now: datetime) -> bool:
+    def lift(self, row: JobRow, *, now: datetime, said: str | None = None) -> bool:
         """Take the hold that *row* shows off its job; False if it has moved."""
         if row.hold is None:
             return False
         key = codec.job_key(row.job_id, row.customer_id)
         change = _resumed(row, now)
+        if said is not None:
+            sets = {**change.sets, "reason": to.text(said)}
+            change = replace(change, sets=sets, adds={"replays": 1})
         request = update(self._tables.jobs, key, change, unmoved(row))
         return isinstance(self._database.update(request), Applied)
 

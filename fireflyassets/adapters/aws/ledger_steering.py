@@ -4,6 +4,7 @@ Belongs here: what people do to jobs that no wave works on. Does not: what a wav
 hold is an item beside the waves, whose ids never begin like its key.
 """
 
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from fireflyassets.adapters.aws import attributes as to
@@ -39,7 +40,7 @@ class LedgerSteering(LedgerLeftovers):
         ]
         return isinstance(self._database.transact(items), Committed)
 
-    def hold_with_campaign(self, row: JobRow, hold: Hold) -> bool:
+    def hold_with_campaign(self, row: JobRow, hold: Hold, *, now: datetime) -> bool:
         """Put the campaign's hold on a queued job; False if either has moved."""
         if not is_claimable(row):
             return False
@@ -47,7 +48,7 @@ class LedgerSteering(LedgerLeftovers):
             {
                 "hold": codec.hold_attribute(hold),
                 "reason": to.text(hold.reason),
-                "updatedAt": to.instant(hold.since),
+                "updatedAt": to.instant(now),
                 "queueKey": None,
                 "queueSort": None,
             }

@@ -77,6 +77,8 @@ class LedgerTurns(LedgerBase):
                 "runningSort": codec.running_sort(claim.wave_id, claim.job_id),
                 "epoch": to.number(claim.epoch),
                 "updatedAt": to.instant(now),
+                # Whoever runs a job again may have mended what killed its processes.
+                **({"crashes": to.number(0)} if replayed else {}),
                 **dict.fromkeys(("queueKey", "queueSort", "notBefore", "reason", *ended)),
             },
             adds={"replays": 1} if replayed else {},

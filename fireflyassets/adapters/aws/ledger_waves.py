@@ -7,6 +7,8 @@ run never both have their way.
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import Final
+from uuid import uuid4
 
 from fireflyassets.adapters.aws import attributes as to
 from fireflyassets.adapters.aws import codec
@@ -20,6 +22,8 @@ from fireflyassets.core.errors import OwnershipLost
 from fireflyassets.ports.entries import Wave, WaveState
 
 _EXISTS = Condition("attribute_exists(#waveId)")
+_STARTER: Final = "starter"
+"""Names the call that started a wave, so that a retry of it knows its own write."""
 
 
 class LedgerWaves(LedgerBase):
@@ -86,16 +90,24 @@ class LedgerWaves(LedgerBase):
         return sorted(still_open, key=lambda wave: (wave.formed_at, wave.wave_id))
 
     def start(self, wave_id: str, run_id: str, *, lease_until: datetime) -> Wave | None:
-        """Bind the wave to a run, once; the same run may ask again."""
+        """Bind the wave to a run, once, whichever run asks again.
+
+        The client sends a write again when its answer was lost; the start that then stands in the
+        way is our own, and says so.
+        """
+        starter = to.text(str(uuid4()))
         change = Change(
             {
                 "state": to.text(WaveState.RUNNING),
                 "runId": to.text(run_id),
                 "leaseUntil": to.instant(lease_until),
+                _STARTER: starter,
             }
         )
         free, mine = _among(STARTABLE), _running(run_id)
-        either = Condition(f"{free.text} OR {mine.text}", {**free.values, **mine.values})
+        ours = f"({mine.text} AND #{_STARTER} = :starter)"
+        values = {**free.values, **mine.values, ":starter": starter}
+        either = Condition(f"{free.text} OR {ours}", values)
         answer = self._change(wave_id, change, either)
         if isinstance(answer, Lost):
             return None

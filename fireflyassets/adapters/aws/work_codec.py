@@ -67,6 +67,7 @@ def attempt_attributes(attempt: Attempt) -> Item:
         "decision": decision.verdict if decision else None,
         "decidedBy": decision.by if decision else None,
         "decidedAt": to.iso(decision.at) if decision else None,
+        "decidedWhy": decision.why if decision else None,
     }
     return {
         "step": to.text(attempt.step),
@@ -115,7 +116,8 @@ def _decision(read: Reader) -> Decision | None:
     if not read.has("decision"):
         return None
     verdict = Verdict(read.text("decision"))
-    return Decision(verdict, by=read.text("decidedBy"), at=read.instant("decidedAt"))
+    by, why = read.text("decidedBy"), read.maybe_text("decidedWhy")
+    return Decision(verdict, by=by, at=read.instant("decidedAt"), why=why)
 
 
 def result_item(result: StepResult) -> Item:

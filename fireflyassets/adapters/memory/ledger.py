@@ -219,10 +219,10 @@ class MemoryLedger(MemorySteering, JobLedger):
         return sorted(waves, key=lambda wave: (wave.formed_at, wave.wave_id))
 
     def start(self, wave_id: str, run_id: str, *, lease_until: datetime) -> Wave | None:
-        """Bind the wave to a run, once; the same run may ask again."""
+        """Bind the wave to a run, once, whichever run asks again."""
         with self._lock:
             wave = self._waves.get(wave_id)
-            if wave is None or not (wave.state in STARTABLE or is_runs(wave, run_id)):
+            if wave is None or wave.state not in STARTABLE:
                 return None
             started = replace(wave, state=WaveState.RUNNING, run_id=run_id, lease_until=lease_until)
             self._waves[wave_id] = started

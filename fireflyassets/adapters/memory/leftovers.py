@@ -83,12 +83,15 @@ class MemoryLeftovers(MemoryBase):
             )
             return True
 
-    def lift(self, row: JobRow, *, now: datetime) -> bool:
+    def lift(self, row: JobRow, *, now: datetime, said: str | None = None) -> bool:
         """Take the hold that *row* shows off its job; False if it has moved."""
         with self._lock:
             if row.hold is None or not self._is_still(row):
                 return False
-            self._rows[row.job_id] = turns.resumed(row, now)
+            lifted = turns.resumed(row, now)
+            if said is not None:
+                lifted = replace(lifted, reason=said, replays=row.replays + 1)
+            self._rows[row.job_id] = lifted
             return True
 
     def _is_still(self, row: JobRow) -> bool:

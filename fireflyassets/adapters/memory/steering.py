@@ -4,6 +4,7 @@ Belongs here: what people do to jobs that no wave works on. Does not: what a wav
 """
 
 from dataclasses import replace
+from datetime import datetime
 
 from fireflyassets.adapters.ledger_rules import check_unowned, is_claimable
 from fireflyassets.adapters.memory import turns
@@ -25,15 +26,13 @@ class MemorySteering(MemoryLeftovers):
             self._write(replace(ended, hold=None, not_before=None))
             return True
 
-    def hold_with_campaign(self, row: JobRow, hold: Hold) -> bool:
+    def hold_with_campaign(self, row: JobRow, hold: Hold, *, now: datetime) -> bool:
         """Put the campaign's hold on a queued job; False if either has moved."""
         with self._lock:
             held = self._holds.get((row.customer_id, row.campaign_id))
             if held != hold or not is_claimable(row) or not self._is_still(row):
                 return False
-            self._rows[row.job_id] = replace(
-                row, hold=hold, reason=hold.reason, updated_at=hold.since
-            )
+            self._rows[row.job_id] = replace(row, hold=hold, reason=hold.reason, updated_at=now)
             return True
 
     def hold_campaign(self, customer: str, campaign: str, hold: Hold) -> Hold:

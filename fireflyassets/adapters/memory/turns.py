@@ -41,9 +41,9 @@ def claimed(row: JobRow, wave_id: str, now: datetime) -> JobRow:
 
 
 def reclaimed(row: JobRow, wave_id: str, now: datetime) -> JobRow:
-    """Return the row of an ended job in a wave, with a replay counted."""
+    """Return the row of an ended job in a wave, with a replay counted and its crashes forgiven."""
     again = claimed(row, wave_id, now)
-    return replace(again, replays=row.replays + 1, ended_at=None, ttl=None)
+    return replace(again, replays=row.replays + 1, crashes=0, ended_at=None, ttl=None)
 
 
 def released(row: JobRow, release: Release, now: datetime) -> JobRow:

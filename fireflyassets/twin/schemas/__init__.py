@@ -34,6 +34,8 @@ class Operation:
     success: int
     request: Schema | None
     response: Schema | None
+    parameters: Schema
+    """Name of a header or of a part of the query -> ``in``, ``required`` and ``schema``."""
 
 
 class Book:
@@ -55,6 +57,7 @@ class Book:
                 success=int(str(fields["success"])),
                 request=object_of(request) if request else None,
                 response=object_of(response) if response else None,
+                parameters=object_of(fields.get("parameters", {})),
             )
 
     def definition(self, name: str) -> Schema:

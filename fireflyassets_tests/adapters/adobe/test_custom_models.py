@@ -1,6 +1,6 @@
 """Custom models: listed with their own manners, and checked before anything is paid."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from urllib.parse import parse_qs
@@ -10,9 +10,8 @@ import pytest
 
 from fireflyassets.core.failure import ACTIONS, Action, FailureClass, classify
 from fireflyassets.core.recipe import Model
-from fireflyassets.ports.custom_models import CustomModel, NotReady
-from fireflyassets.ports.images import GenerateRequest
-from fireflyassets.ports.paid import Accepted, NotAccepted, Submission
+from fireflyassets.ports.custom_models import CustomModel, NotReady, Ready
+from fireflyassets.ports.paid import Accepted
 from fireflyassets_tests.adapters.adobe import bench
 from fireflyassets_tests.adapters.adobe.bench import GENERATE, FakeClock, ScriptedAdobe, error
 
@@ -34,7 +33,7 @@ class Shelf:
     """A service with models by state; everything else is accepted."""
 
     def __init__(self, **states: list[Mapping[str, object]]) -> None:
-        self.states = states
+        self.states: Mapping[str, Sequence[Mapping[str, object]]] = states
         self.answer: httpx.Response | None = None
         self.adobe = ScriptedAdobe(self.respond)
 
@@ -56,15 +55,22 @@ class Shelf:
     def submits(self) -> list[bench.Seen]:
         return [seen for seen in self.adobe.seen if seen.method == "POST"]
 
-    def generate(self, request: GenerateRequest = CUSTOM) -> Submission:
-        return bench.run(lambda clients: clients.images.generate(request), self.adobe)
+    def check(self) -> Ready | NotReady:
+        return bench.run(checked, self.adobe)
+
+
+async def checked(clients: bench.AdobeClients) -> Ready | NotReady:
+    return await clients.models.check(URN, Model.IMAGE4_CUSTOM)
 
 
 def test_custom_model_goes_out_with_its_header() -> None:
-    """A model that is published on the right base is used, header and id together."""
-    shelf = Shelf(published=[model(state="published")])
+    """A send with a custom model is one request, header and id together."""
+    shelf = Shelf(training=[model()])
 
-    assert isinstance(shelf.generate(), Accepted)
+    sent = bench.run(lambda clients: clients.images.generate(CUSTOM), shelf.adobe)
+
+    assert isinstance(sent, Accepted)
+    assert shelf.listings == []
 
     (submit,) = shelf.submits
     assert submit.headers["x-model-version"] == "image4_custom"
@@ -75,7 +81,7 @@ def test_listing_has_its_own_manners() -> None:
     """The listing carries a request id, and never a limit without a start."""
     shelf = Shelf(published=[model()])
 
-    shelf.generate()
+    assert isinstance(shelf.check(), Ready)
 
     for seen in shelf.listings:
         asked = parse_qs(seen.target.partition("?")[2])
@@ -101,29 +107,28 @@ def test_model_that_can_t_be_used_is_found_out_free(
     """A model in training, gone, or of another base costs no paid call."""
     shelf = Shelf(**states)
 
-    outcome = shelf.generate()
+    outcome = shelf.check()
 
-    assert isinstance(outcome, NotAccepted)
+    assert isinstance(outcome, NotReady)
     assert classify(outcome.fault) is failure
-    assert shelf.submits == []
 
 
 def test_model_in_training_waits_and_is_asked_for_again() -> None:
     """The job is parked, and goes on once the training is over."""
     shelf, clock = Shelf(training=[model()]), FakeClock()
 
-    async def twice(clients: bench.AdobeClients) -> tuple[Submission, Submission]:
-        first = await clients.images.generate(CUSTOM)
+    async def twice(clients: bench.AdobeClients) -> tuple[Ready | NotReady, Ready | NotReady]:
+        first = await checked(clients)
         shelf.states = {"published": [model(state="published")]}
         clock.pass_time(timedelta(minutes=10))
-        return first, await clients.images.generate(CUSTOM)
+        return first, await checked(clients)
 
     first, second = bench.run(twice, shelf.adobe, clock=clock)
 
-    assert isinstance(first, NotAccepted)
+    assert isinstance(first, NotReady)
     assert ACTIONS[classify(first.fault)] is Action.PARK
     assert first.retry_after == timedelta(minutes=10)
-    assert isinstance(second, Accepted)
+    assert isinstance(second, Ready)
 
 
 def test_a_wave_asks_once() -> None:
@@ -132,12 +137,11 @@ def test_a_wave_asks_once() -> None:
 
     async def many(clients: bench.AdobeClients) -> None:
         for _ in range(20):
-            await clients.images.generate(CUSTOM)
+            await checked(clients)
 
     bench.run(many, shelf.adobe)
 
     assert len(shelf.listings) == 1
-    assert len(shelf.submits) == 20
 
 
 def test_all_pages_are_read() -> None:
@@ -165,8 +169,7 @@ def test_listing_that_fails_stops_the_call(answer: httpx.Response, failure: Fail
     shelf = Shelf()
     shelf.answer = answer
 
-    outcome = shelf.generate()
+    outcome = shelf.check()
 
-    assert isinstance(outcome, NotAccepted)
+    assert isinstance(outcome, NotReady)
     assert classify(outcome.fault) is failure
-    assert shelf.submits == []

@@ -139,6 +139,24 @@ def test_every_spelling_gives_code_and_field(
             FailureClass.STALE_REFERENCE,
         ),
         (
+            400,
+            {"error_code": "bad_request", "message": "Could not read 'source'"},
+            FailureClass.STALE_REFERENCE,
+        ),
+        (
+            400,
+            {"error_code": "bad_request", "message": "prompt must not contain a url"},
+            FailureClass.INVALID_REQUEST,
+        ),
+        (
+            422,
+            {
+                "error_code": "validation_error",
+                "message": "negativePrompt: a source of light is not allowed",
+            },
+            FailureClass.INVALID_REQUEST,
+        ),
+        (
             403,
             {"error_code": "unauthorized_forbidden", "message": "experiencing high traffic"},
             FailureClass.TRANSIENT,

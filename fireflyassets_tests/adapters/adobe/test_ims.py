@@ -275,15 +275,25 @@ def test_a_day_of_calls_hits_the_cache() -> None:
 
 def rotating(*answers: httpx.Response) -> tuple[TokenService, str | NoToken]:
     """Ask once with two secrets alive."""
-    both = {"ACME_ID": "acme", "ACME_SECRET": "NEWMARK", "ACME_SECRET_OLDER": "OLDMARK"}
+    both = {"ACME_ID": "acme", "ACME_SECRET": "NEWMARK=+1", "ACME_SECRET_OLDER": "OLDMARK"}
     service, clock = TokenService(*answers), FakeClock()
     tokens = ims(service, MemoryTokens(clock), clock, secrets=EnvironmentSecrets(both))
     return service, asyncio.run(tokens.token())
 
 
-def test_older_secret_serves_where_the_newer_is_not_known() -> None:
-    """In a rotation the newer secret is tried first, the older one on `invalid_client`."""
-    service, token = rotating(error(401, {"error": "invalid_client"}))
+@pytest.mark.parametrize(
+    ("status", "word"),
+    [
+        (401, "invalid_client"),
+        (400, "invalid_client"),
+        (400, "invalid_client_secret"),
+        (400, "access_denied"),
+        (401, ""),
+    ],
+)
+def test_older_secret_serves_where_the_newer_is_not_known(status: int, word: str) -> None:
+    """In a rotation the newer secret is tried first, the older one where that is refused."""
+    service, token = rotating(error(status, {"error": word}))
 
     assert token == "TOK-1"
     sent = [request.content.decode() for request in service.requests]
@@ -301,7 +311,7 @@ def test_older_secret_is_no_answer_to_other_refusals() -> None:
 
 def test_no_secret_of_a_rotation_is_echoed() -> None:
     """Whatever the token service quotes, neither secret reaches a fault."""
-    said = {"error": "invalid_client", "error_description": "NEWMARK OLDMARK"}
+    said = {"error": "invalid_client", "error_description": "NEWMARK=+1 NEWMARK%3D%2B1 OLDMARK"}
 
     _, token = rotating(error(401, said), error(401, said))
 

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from fireflyassets.core.failure import FailureClass, classify
-from fireflyassets.ports.paid import Done, EndedBadly, Gone, Output, Poll, PollFailed
+from fireflyassets.ports.paid import Done, EndedBadly, Gone, Output, Poll, PollFailed, Working
 from fireflyassets_tests.adapters.adobe import bench
 from fireflyassets_tests.adapters.adobe.bench import ScriptedAdobe, answering, error, page
 
@@ -64,3 +64,16 @@ def test_throttled_poll_tells_how_long() -> None:
 
     assert isinstance(failed, PollFailed)
     assert failed.retry_after == timedelta(seconds=4)
+
+
+def test_an_unknown_state_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    """A new word of the vendor is polled on, and told of in one line; known ones in none."""
+    words = iter(["running", "resting", "resting", "pending", "resting"])
+    adobe = ScriptedAdobe(lambda _: httpx.Response(200, json={"status": next(words)}))
+
+    async def ask(clients: bench.AdobeClients) -> list[Poll]:
+        return [await clients.images.poll(bench.STATUS_URL) for _ in range(5)]
+
+    assert bench.run(ask, adobe) == [Working()] * 5
+    said = [one.getMessage() for one in caplog.records if one.levelname == "WARNING"]
+    assert said == ["firefly: job status 'resting' is not known; it is polled on"]

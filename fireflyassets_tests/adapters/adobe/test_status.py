@@ -61,6 +61,21 @@ def test_what_is_not_an_end_is_work(payload: object) -> None:
             "timeout_error",
             FailureClass.TRANSIENT,
         ),
+        (
+            {"status": "timeout", "error_code": "session_x"},
+            "timeout",
+            FailureClass.TRANSIENT,
+        ),
+        (
+            {"status": "timeout", "error_code": "prompt_unsafe"},
+            "prompt_unsafe",
+            FailureClass.UNSAFE_CONTENT,
+        ),
+        (
+            {"status": "cancelled", "error_code": "runtime_error"},
+            "cancelled",
+            FailureClass.UNKNOWN,
+        ),
         ({"status": "failed"}, "", FailureClass.UNKNOWN),
         (
             {"status": "failed", "result": {"outputs": [{"url": URL}]}},

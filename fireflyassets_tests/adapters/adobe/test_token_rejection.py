@@ -58,6 +58,35 @@ def test_token_revoked_after_use_is_replaced_again() -> None:
     assert asyncio.run(revoked_twice()) == "TOK-3"
 
 
+def test_a_service_that_refuses_now_and_then_makes_no_storm(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """After three replacements within the hour the token in hand stays, and one line says so."""
+    service, clock = TokenService(), FakeClock()
+    tokens = ims(service, MemoryTokens(clock), clock)
+
+    async def every_other_call_refused(calls: int) -> None:
+        for _ in range(calls):
+            token = await tokens.token()
+            assert isinstance(token, str)
+            tokens.accepted(token)
+            await tokens.replacement(token)
+
+    async def hours() -> None:
+        await every_other_call_refused(50)
+        assert service.granted == 4
+        assert await tokens.token() == "TOK-4"
+        clock.pass_time(timedelta(hours=1))
+        await every_other_call_refused(1)
+        assert service.granted == 5
+
+    asyncio.run(hours())
+
+    said = [one for one in caplog.records if one.levelname == "ERROR"]
+    assert len(said) == 1
+    assert "TOK" not in said[0].getMessage()
+
+
 class LateStore(MemoryTokens):
     """A store whose answer to a read travels until it is let through."""
 

@@ -29,7 +29,7 @@ class TokenService:
     """A token service that grants TOK-1, TOK-2 and so on, or first gives scripted answers."""
 
     def __init__(self, *first: httpx.Response | Exception, seconds: float = 86_399) -> None:
-        self.first = list(first)
+        self.first: list[httpx.Response | Exception] = list(first)
         self.seconds = seconds
         self.requests: list[httpx.Request] = []
         self.granted = 0
