@@ -27,6 +27,7 @@ from pydantic import (
 
 from fireflyassets.adapters import yaml_file
 from fireflyassets.adapters.campaign_files import FILE_NAME, Filed, read_campaigns
+from fireflyassets.adapters.clock import SystemClock
 from fireflyassets.adapters.limit_files import LimitBook, LimitFile
 from fireflyassets.core.campaign import Campaign, Slug
 from fireflyassets.core.errors import (
@@ -41,6 +42,7 @@ from fireflyassets.core.money import RateCard
 from fireflyassets.core.recipe import Recipe
 from fireflyassets.limiter.port import Limits
 from fireflyassets.ports.catalogue import Catalogue, Credential, Quarantined
+from fireflyassets.ports.clock import Clock
 
 Shape = TypeVar("Shape", bound=BaseModel)
 _Weight = Annotated[int, Field(strict=True, ge=1, le=100)]
@@ -84,14 +86,15 @@ class _CredentialFile(BaseModel):
 class FileCatalogue(Catalogue):
     """Everything configured under one project folder, as it was when this was made."""
 
-    def __init__(self, project: Path) -> None:
+    def __init__(self, project: Path, clock: Clock | None = None) -> None:
+        now = (clock or SystemClock()).now
         self._project = project
         self._quarantined: list[Quarantined] = []
         self._credentials = self._read_credentials()
         rates = self._read("rates", RateCard, unique_by=lambda card: card.valid_from)
         limits = self._read("limits", LimitFile, unique_by=lambda file: file.organisation)
         self._cards = tuple(rates.values())
-        self._limits = LimitBook(limits.values())
+        self._limits = LimitBook(limits.values(), today=lambda: now().date())
         self._campaigns = self._read_campaigns()
 
     # -- campaigns ------------------------------------------------------------------------------

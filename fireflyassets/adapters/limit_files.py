@@ -5,7 +5,7 @@ pacing by them (``fireflyassets.limiter``). A limit is the organisation's, never
 """
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import Annotated, Final, Literal, Self
@@ -35,6 +35,9 @@ DOCUMENTED: Final[dict[Family, Limits]] = {
     ),
 }
 """What Adobe publishes for an organisation without an agreement."""
+
+STALE: Final = timedelta(days=366)
+"""Limits of longer ago are used, with a warning: contracts are renewed."""
 
 _Calls = Annotated[int, Field(strict=True, ge=1)]
 
@@ -72,7 +75,7 @@ class _FileLimits(BaseModel):
 
 
 class LimitFile(BaseModel):
-    """One organisation's limits: a history for each API family, of which the newest counts."""
+    """One organisation's limits: a history for each API family; the newest in force counts."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -89,22 +92,34 @@ class LimitFile(BaseModel):
                 raise ValueError(f"families.{family}: give one entry or more, each its own as_of")
         return self
 
-    def newest(self, family: Family) -> Limits | None:
-        """Return what the newest entry of *family* says."""
-        for name, entries in self.families.items():
-            if name is family:
-                return max(entries, key=lambda entry: entry.as_of).limits()
-        return None
+    def in_force(self, family: Family, today: date) -> Limits | None:
+        """Return what the newest entry of *family* says that is not of the future."""
+        entries = next((told for name, told in self.families.items() if name is family), ())
+        for entry in entries:
+            if entry.as_of > today:
+                _log.warning(
+                    "Organisation %s: the %s limits of %s (%s) are not in force yet.",
+                    *(self.organisation, family.value, entry.as_of, entry.source),
+                )
+        known = [entry for entry in entries if entry.as_of <= today]
+        newest = max(known, key=lambda entry: entry.as_of, default=None)
+        if newest is not None and today - newest.as_of > STALE:
+            _log.warning(
+                "Organisation %s: the %s limits are of %s, over a year ago; check the contract.",
+                *(self.organisation, family.value, newest.as_of),
+            )
+        return newest.limits() if newest else None
 
 
 class LimitBook:
     """All limit files of a project."""
 
-    def __init__(self, files: Iterable[LimitFile]) -> None:
+    def __init__(self, files: Iterable[LimitFile], *, today: Callable[[], date]) -> None:
+        self._today = today
         self._files = {file.organisation: file for file in files}
 
     def limits_for(self, organisation: str, family: Family) -> Limits:
-        """Return the newest limits of an organisation and family.
+        """Return the limits of an organisation and family that are in force today.
 
         An organisation or family without an entry gets the default, with a warning: it is the
         lowest that Adobe publishes, so nobody is paced too fast for want of a file.
@@ -115,10 +130,11 @@ class LimitBook:
         if family not in DOCUMENTED:
             raise ValueError(f"{family} is not a paced family; use firefly or photoshop.")
         named = self._files.get(organisation)
-        if named and (limits := named.newest(family)):
+        if named and (limits := named.in_force(family, self._today())):
             return limits
         default = self._files.get(DEFAULT)
-        limits = (default.newest(family) if default else None) or DOCUMENTED[family]
+        told = default.in_force(family, self._today()) if default else None
+        limits = told or DOCUMENTED[family]
         _log.warning(
             "Organisation %s has no %s limits on file; paced by the default of %d a minute (%s).",
             organisation,

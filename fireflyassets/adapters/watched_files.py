@@ -37,7 +37,7 @@ class WatchedCatalogue(Catalogue):
         self._project = project
         self._clock = clock
         self._lock = Lock()
-        self._read = FileCatalogue(project)
+        self._read = FileCatalogue(project, clock)
         self._taken = self._seen = self._look()
         self._looked_at: datetime = clock.now()
 
@@ -101,7 +101,7 @@ class WatchedCatalogue(Catalogue):
         if not (self._project / "campaigns").is_dir():
             return  # The folder is being exchanged: nobody takes all campaigns away.
         changed = {path for path, _ in self._seen.items() ^ self._taken.items()}
-        self._read = FileCatalogue(self._project)
+        self._read = FileCatalogue(self._project, self._clock)
         self._taken = self._seen
         names = ", ".join(sorted({path.name for path in changed})[:10])
         _log.info("Read the project's files anew; changed: %s.", names)

@@ -246,6 +246,8 @@ def free_in_a_minute(state: ItemState, now: datetime) -> int:
 
 def _notes(states: Iterable[ItemState | None], now: datetime) -> Iterator[str]:
     for state in states:
+        if state is not None:
+            yield f"Limits of {state.item} are of {state.as_of}: {state.source}."
         if state is not None and state.blocked_until is not None:
             yield f"{state.item}: paused by the service until {_at(state.blocked_until, now)}."
         if state is not None and state.override is not None:

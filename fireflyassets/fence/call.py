@@ -18,6 +18,8 @@ from fireflyassets.ports.entries import Attempt, Claim, History, Operation, unna
 from fireflyassets.ports.paid import NotAccepted, Output, PaidService, Submission
 
 LEASE_MARGIN: Final = timedelta(seconds=5)
+HEARTBEAT_LOOK: Final = timedelta(milliseconds=250)
+"""How often a send that does not fit the lease looks whether a heartbeat has moved it."""
 
 
 class Tickets(Protocol):
@@ -147,7 +149,7 @@ class PaidCall(StepCall):
     stale: set[int] = field(default_factory=set[int])
     """Sends of this turn that met an expired reference."""
 
-    def attempt(self, n: int, cause: Cause, *, organisation: str, at: datetime) -> Attempt:
+    def attempt(self, n: int, cause: Cause, organisation: str, at: datetime) -> Attempt:
         """Return the row of send *n*, before it is sent."""
         return Attempt(
             job_id=self.row.job_id,

@@ -13,7 +13,7 @@ from typing import Final
 from fireflyassets.core import errors
 from fireflyassets.core.failure import ACTIONS, Action, FailureClass, Family, Fault, classify
 from fireflyassets.core.money import Cause
-from fireflyassets.fence.call import Arrived, Lease, PaidCall, Tickets
+from fireflyassets.fence.call import HEARTBEAT_LOOK, Arrived, Lease, PaidCall, Tickets
 from fireflyassets.fence.collecting import Collector
 from fireflyassets.fence.standing import (
     MaySend,
@@ -36,14 +36,11 @@ CAMPAIGN_RULE: Final = "campaign"
 """Who decides, where a campaign allows a send after one of unknown outcome."""
 RETRY_WAIT: Final = timedelta(seconds=2)
 UNPACED_PARK: Final = timedelta(minutes=1)
-HEARTBEAT_LOOK: Final = timedelta(milliseconds=250)
-"""How often a send that does not fit the lease looks whether a heartbeat has moved it."""
 LONGEST_WAIT: Final = timedelta(seconds=60)
 """In a turn; who is asked to wait longer is parked until then."""
 MOST_EARLY: Final = timedelta(seconds=1)
-"""How long before its due time a ticket is taken, so that the attempt's row is there in time: as
-long as rows take lately, and half as long again. A ticket that the row outlasts is given up, or
-sends would come in a crowd once a slow store has taken their rows."""
+"""The most a ticket is taken before its time, so that the row is there by then. A ticket that the
+row outlasts is given up, or sends would come in a crowd once a slow store has taken the rows."""
 
 
 class Unpaced(errors.JobDelayed):
@@ -115,8 +112,7 @@ class Fence:
             raise errors.StepRefused(call.step, fault, failure=FailureClass.TRANSIENT)
         await self._ready(call, turn)
         ticket = await self._ticket(call)
-        at, payer = self.clock.now(), self.organisation
-        attempt = call.attempt(may.n, may.cause, organisation=payer, at=at)
+        attempt = call.attempt(may.n, may.cause, self.organisation, self.clock.now())
         if not await self._begun(attempt):
             raise errors.OwnershipLost(f"Step {call.step}: another worker sends it.")
         covered = await self._covered()

@@ -79,7 +79,7 @@ class Pacer:
         self._turn = asyncio.Lock()  # First come, first served.
         self._refusals = asyncio.Lock()
         self._block: deque[Ticket] = deque()
-        self._silent: tuple[datetime, LimiterUnavailable] | None = None
+        self._silent: tuple[float, LimiterUnavailable] | None = None
 
     async def take(self) -> Ticket | Parked:
         """Return a ticket `early` before it is due, or `Parked` at once when none is near.
@@ -91,12 +91,13 @@ class Pacer:
             LimiterUnavailable: The store did not answer, now or within the last ten seconds.
         """
         async with self._turn:
-            if self._silent is not None and self._now() < self._silent[0]:
+            monotonic = asyncio.get_running_loop().time  # No step of the wall clock prolongs it.
+            if self._silent is not None and monotonic() < self._silent[0]:
                 raise self._silent[1].with_traceback(None)
             try:
                 return await self._next()
             except LimiterUnavailable as outage:
-                self._silent = (self._now() + SILENCE, outage)
+                self._silent = (monotonic() + SILENCE.total_seconds(), outage)
                 raise
 
     async def fires(self, ticket: Ticket) -> bool:

@@ -349,6 +349,52 @@ def test_a_store_that_is_away_is_asked_once_in_ten_seconds() -> None:
     in_wave(story, per_minute(60), latency=0.02)
 
 
+def test_no_step_of_the_clock_prolongs_the_silence() -> None:
+    """After a clock set back by an hour in an outage the store is asked again in ten seconds."""
+
+    async def story(wave: Wave) -> None:
+        store, back = Away(), [timedelta(0)]
+        limiter = MemoryLimiter(now=lambda: wave.clock.now() - back[0], store=store)
+        limiter.register(ITEM, wave.limits)
+        pacer = Pacer(limiter, ITEM, now=limiter.now, offload=Latency(lambda: 0.0))
+        store.away = True
+        with pytest.raises(LimiterUnavailable):
+            await pacer.take()
+        store.away, asked = False, store.reads + store.writes
+        back[0] = timedelta(hours=1)
+        await asyncio.sleep(10.1)
+
+        await pacer.take()
+
+        assert store.reads + store.writes > asked
+
+    in_wave(story, per_minute(60))
+
+
+def test_an_early_ticket_is_handed_out_before_its_time_and_judged_at_it() -> None:
+    """Who needs half a second gets one for then, spaced as ever; after a pause it is no good."""
+
+    async def story(wave: Wave) -> None:
+        pacer = wave.pacer()
+        pacer.early = timedelta(seconds=0.5)
+        first = await wave.take(pacer, "a")
+        second = await wave.take(pacer, "b")
+        assert isinstance(first, Ticket)
+        assert isinstance(second, Ticket)
+        assert second.due_at - first.due_at == timedelta(seconds=1.25)
+        assert wave.log == [("a", 0.75), ("b", 2.0)]
+
+        assert await pacer.fires(second)
+        assert wave.clock.now() == second.due_at
+
+        third = await pacer.take()
+        await pacer.refused(timedelta(seconds=30))
+        assert isinstance(third, Ticket)
+        assert not await pacer.fires(third)
+
+    in_wave(story, per_minute(60))
+
+
 def test_a_waiter_whose_store_goes_away_does_not_call() -> None:
     """A ticket in hand is no right to call while nobody knows whether there is a pause."""
 

@@ -65,7 +65,7 @@ def test_no_second_sees_more_calls_than_the_limit(row: float, stall: float) -> N
 
 @pytest.mark.parametrize("row", [QUICK, 0.15, 0.6])
 def test_a_ledger_that_is_slow_and_even_costs_no_pace(row: float) -> None:
-    """Tickets are taken as long before their time as a row takes: but for the first, each is used."""
+    """Tickets are taken as long before their time as a row takes, and all but the first used."""
 
     async def scenario() -> None:
         here = floor()
