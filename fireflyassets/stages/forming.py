@@ -73,8 +73,11 @@ def _first_batch(lane: Lane, rows: Sequence[JobRow], *, most: int) -> Batch:
 
 def of_one_wave(row: JobRow) -> tuple[str, str, str, str, int]:
     """Return what the jobs of a wave have in common."""
-    pinned = (row.campaign_id, row.campaign_version)
-    return (row.credential, row.customer_id, *pinned, crashes.level(row.crashes))
+    return (*_line(row), crashes.level(row.crashes))
+
+
+def _line(row: JobRow) -> tuple[str, str, str, str]:
+    return (row.credential, row.customer_id, row.campaign_id, row.campaign_version)
 
 
 Claiming = Callable[[str], Claim | None]
@@ -136,8 +139,8 @@ def _unmoved(
     that was moved to another credential meanwhile must not be paid for by this one.
     """
     rows = ledger.jobs(wave.customer, claimed)
-    seen = {row.job_id: of_one_wave(row) for row in batch.rows}
-    mine = [one for one in claimed if one in rows and of_one_wave(rows[one]) == seen[one]]
+    seen = {row.job_id: _line(row) for row in batch.rows}
+    mine = [one for one in claimed if one in rows and _line(rows[one]) == seen[one]]
     if moved := set(claimed) - set(mine):
         give_back(ledger, wave, moved, "it came into another line meanwhile", now=now)
     return mine
