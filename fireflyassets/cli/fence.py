@@ -58,9 +58,24 @@ def add_to(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
         verdict.add_argument(f"--{one}", dest="verdict", action="store_const", const=one, help=what)
     resolve.add_argument("job", metavar="JOB")
     resolve.add_argument("step", metavar="STEP", help="as `fence list` names it")
-    resolve.add_argument("--by", required=True, metavar="NAME", help="who decides; kept for good")
-    resolve.add_argument("--why", required=True, metavar="TEXT", help="the reason; kept for good")
+    resolve.add_argument(
+        "--by", required=True, type=said, metavar="NAME", help="who decides; kept for good"
+    )
+    resolve.add_argument(
+        "--why", required=True, type=said, metavar="TEXT", help="the reason; kept for good"
+    )
     resolve.set_defaults(run=run_resolve)
+
+
+def said(text: str) -> str:
+    """Return what stands beside a decision for good.
+
+    Raises:
+        ArgumentTypeError: It says nothing.
+    """
+    if not text.strip():
+        raise argparse.ArgumentTypeError("it is kept for good: write it out")
+    return text.strip()
 
 
 def run_list(arguments: argparse.Namespace) -> int:

@@ -74,12 +74,15 @@ class WaveThread:
     async def _begin(self) -> None:
         """Work on the wave, or give it back where its configuration does not let it begin.
 
-        Refused is not crashed, nor is a secret that can't be read now: no job was tried.
+        Refused is not crashed, nor is a secret or a bucket that can't be read now: no job was
+        tried.
         """
         shop, wave = self.shop, self.wave
         try:
             await self._work()
-        except (errors.Refused, errors.SecretUnreachable) as refusal:
+        except (errors.Refused, errors.SecretUnreachable, errors.StoreUnavailable) as refusal:
+            if isinstance(refusal, errors.StoreUnavailable) and self._engine is not None:
+                raise
             why = f"its wave can't begin: {refusal}".removesuffix(".")
             await shop.lanes.ledger(set_aside, shop.ledger, wave, why, now=shop.clock.now())
             for job_id in wave.jobs:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from fireflyassets.cli.fence import FenceDesk
+from fireflyassets.cli.main import main
 from fireflyassets.core.errors import UndecidableNow, UnknownCampaign
 from fireflyassets.core.failure import Family, Fault
 from fireflyassets.core.money import Cause
@@ -242,3 +243,15 @@ def test_report_of_an_unknown_campaign_is_refused() -> None:
             desk(floor()).report("acme/nothing", day=None, as_json=True)
 
     run(scenario)
+
+
+@pytest.mark.parametrize("words", [["--by", " ", "--why", "lost"], ["--by", "ops", "--why", ""]])
+def test_a_decision_without_a_name_or_a_reason_is_none(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It stands for good, so it is asked for before anything is read."""
+    with pytest.raises(SystemExit) as end:
+        main(["fence", "resolve", "job", "art", "--drop", *words])
+
+    assert end.value.code == 2
+    assert "it is kept for good: write it out" in capsys.readouterr().err

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import pytest
 
+from fireflyassets.adapters.clock import SystemClock
 from fireflyassets.adapters.memory.ledger import MemoryLedger
 from fireflyassets.adapters.memory.objects import MemoryObjects
 from fireflyassets.core.errors import StoreUnavailable
@@ -20,7 +21,8 @@ from fireflyassets.ports.clock import P, T
 from fireflyassets.ports.entries import Attempt, AttemptState, WaveState
 from fireflyassets.ports.paid import EndedBadly, NotAccepted, OutcomeLost
 from fireflyassets.stages.dispatch import RunState, give_back_stranded, sweep
-from fireflyassets.wave.reports import Ended, Turn
+from fireflyassets.wave.reports import Ended, Skipped, Turn
+from fireflyassets.wave.thread import WaveThread
 from fireflyassets_tests.books import books_agree
 from fireflyassets_tests.floor import ORGANISATION, Floor, floor, turns
 from fireflyassets_tests.paid_services import Behaviour, Take
@@ -260,6 +262,34 @@ class DownObjects(MemoryObjects):
             self.failures -= 1
             raise StoreUnavailable("S3", "SlowDown")
         super().put(key, content, media_type=media_type, tags=tags)  # pyright: ignore[reportArgumentType]
+
+
+class UnreadObjects(MemoryObjects):
+    """A bucket that nobody can read now."""
+
+    away = False
+
+    def get(self, key: str) -> bytes | None:
+        if self.away:
+            raise StoreUnavailable("S3", "ReadTimeoutError")
+        return super().get(key)
+
+
+def test_a_bucket_that_is_away_when_a_wave_begins_counts_no_crash() -> None:
+    """No job was tried: they go back as they came, and say why."""
+    here = floor(clock=SystemClock())
+    objects = UnreadObjects()
+    here.use_objects(objects)
+    (job,) = here.order(1)
+    (wave,) = here.begin([job]).waves
+    objects.away = True
+
+    (left,) = WaveThread(here.shop, wave, wave.run_id or "").reports()
+
+    row = here.row(job)
+    assert isinstance(left, Skipped)
+    assert (row.status, row.crashes, row.wave) == (Status.QUEUED, 0, None)
+    assert "S3 does not answer now" in (row.reason or "")
 
 
 class UnsignedObjects(MemoryObjects):

@@ -3,6 +3,7 @@
 Belongs here: opening and closing. Does not: wiring (``factory.py``).
 """
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
@@ -39,7 +40,9 @@ class AdobeWorkshop(Workshop):
     @asynccontextmanager
     async def open(self, credential: Credential) -> AsyncGenerator[PaidServices]:
         """Open the clients; leaving the context closes their connections."""
-        clients = adobe_clients(
+        # In a thread: it reads the secret, and others' calls go on in this loop meanwhile.
+        clients = await asyncio.to_thread(
+            adobe_clients,
             self._settings,
             credential,
             self._secrets,

@@ -34,6 +34,10 @@ CONFIG: Final = Config(
     max_pool_connections=CONNECTIONS,
     retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
 )
+SECRETS_CONFIG: Final = CONFIG.merge(
+    # A wave's lease of a minute runs while its secret is read, in up to two versions.
+    Config(read_timeout=5, retries={"mode": "standard", "total_max_attempts": 2})
+)
 S3_CONFIG: Final = CONFIG.merge(
     # Presigning falls back to the old signature without the version; a loopback endpoint has no
     # names for buckets, hence the path style.
@@ -65,7 +69,7 @@ def sqs(region: str | None = None) -> "SQSClient":
 
 def secretsmanager(region: str | None = None) -> "SecretsClient":
     """Make a Secrets Manager client; without a *region* botocore finds its own."""
-    return cast("SecretsClient", _made(_session(), "secretsmanager", region, CONFIG))
+    return cast("SecretsClient", _made(_session(), "secretsmanager", region, SECRETS_CONFIG))
 
 
 def _made(session: Session, service: str, region: str | None, config: Config) -> object:
