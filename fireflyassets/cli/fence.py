@@ -11,10 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date, timedelta
 from decimal import Decimal
-from functools import cache
 from typing import Final
 
-from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.errors import UnknownCampaign
 from fireflyassets.core.job import JobRow
 from fireflyassets.fence.accounts import Account, Part, accounts
@@ -24,9 +22,8 @@ from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.entries import Attempt, Decision, History, Verdict
 from fireflyassets.ports.ledger import JobLedger
-from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.stages.bench import rates_of
-from fireflyassets.stages.pinning import card_of, pinned
+from fireflyassets.stages.pinning import Pins
 from fireflyassets.wave.endings import KEEP
 
 _LISTED: Final = ("job", "step", "send", "since", "operations", "held", "settles", "why")
@@ -107,7 +104,7 @@ def desk() -> "FenceDesk":
     from fireflyassets import composition  # noqa: PLC0415 - loads the AWS client; not for a help.
 
     made = composition.factory()
-    return FenceDesk(made.ledger, made.objects, made.catalogue, made.clock)
+    return FenceDesk(made.ledger, Pins(made.objects, made.catalogue), made.catalogue, made.clock)
 
 
 @dataclass(frozen=True)
@@ -115,7 +112,7 @@ class FenceDesk:
     """What the commands do, over any ledger."""
 
     ledger: JobLedger
-    objects: ObjectStore
+    pins: Pins
     catalogue: Catalogue
     clock: Clock
 
@@ -183,22 +180,14 @@ class FenceDesk:
                 yield row, self.ledger.history(row.job_id)
 
     def _rates(self, row: JobRow, attempt: Attempt) -> Rates:
-        card = card_of(self.objects, self.catalogue, row)
+        card = self.pins.card(row)
         name = attempt.step.partition(".")[0]
-        steps = self._pinned(row).config.recipe.steps
+        steps = self.pins.campaign(row).config.recipe.steps
         step = next(one for one in steps if one.name == name)
         return rates_of(card, step)
 
     def _keep(self, row: JobRow) -> timedelta:
-        return KEEP[self._pinned(row).config.retention]
-
-    def _pinned(self, row: JobRow) -> Campaign:
-        return _pinned_once(self.objects, row.customer_id, row.campaign_id, row.campaign_version)
-
-
-@cache
-def _pinned_once(objects: ObjectStore, customer: str, campaign: str, version: str) -> Campaign:
-    return pinned(objects, customer, campaign, version)
+        return KEEP[self.pins.campaign(row).config.retention]
 
 
 def _sums(account: Account) -> dict[str, str]:

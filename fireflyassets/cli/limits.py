@@ -15,12 +15,11 @@ from typing import Final
 
 from fireflyassets.adapters.files import FileCatalogue
 from fireflyassets.adapters.limit_files import DOCUMENTED
-from fireflyassets.core import ids
 from fireflyassets.core.errors import UnusableConfiguration
 from fireflyassets.core.failure import Family
 from fireflyassets.limiter.arithmetic import SECOND_US, paced_interval
 from fireflyassets.limiter.errors import LimiterError, UnknownItem
-from fireflyassets.limiter.port import MINUTE, ItemState, Limiter, Override
+from fireflyassets.limiter.port import MINUTE, ItemState, Limiter, Override, item_key
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.settings import Settings
 
@@ -167,7 +166,7 @@ def _known_item(desk: Desk, item: str) -> tuple[str, Family]:
         UnusableConfiguration: No credential's organisation has such an item.
     """
     known = {
-        ids.limit_item(organisation, family): (organisation, family)
+        item_key(organisation, family): (organisation, family)
         for organisation in organisations(desk.catalogue)
         for family in DOCUMENTED
     }
@@ -209,7 +208,7 @@ def lines(desk: Desk) -> Iterator[str]:
 
 def _state(desk: Desk, organisation: str, family: Family) -> ItemState | None:
     try:
-        return desk.limiter.state(ids.limit_item(organisation, family))
+        return desk.limiter.state(item_key(organisation, family))
     except UnknownItem:
         return None
 
@@ -217,7 +216,7 @@ def _state(desk: Desk, organisation: str, family: Family) -> ItemState | None:
 def _row(
     desk: Desk, organisation: str, family: Family, state: ItemState | None, now: datetime
 ) -> tuple[str, ...]:
-    name = ids.limit_item(organisation, family)
+    name = item_key(organisation, family)
     if state is None:
         limits = desk.catalogue.limits_for(organisation, family)
         nominal = 60 * SECOND_US / paced_interval(limits)

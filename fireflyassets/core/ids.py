@@ -37,11 +37,6 @@ def partitions_name(customer: str, campaign: str) -> str:
     return f"jobs_{customer}_{campaign}"
 
 
-def limit_item(organisation: str, family: str) -> str:
-    """Return the key of the one paced item of an organisation and API family."""
-    return f"{organisation}#{family}"
-
-
 def parse_aspect(aspect: str) -> tuple[int, int]:
     """Return (width, height) in pixels of an aspect such as ``1080x1920``."""
     width, height = aspect.split("x")

@@ -65,6 +65,9 @@ ENDED: Final = frozenset(
 KEPT: Final = frozenset({Status.DLQ, Status.REVIEW})
 """Ended states that still wait for somebody: their rows never expire."""
 
+CLOSED: Final = ENDED - KEPT
+"""Ended states in which nothing more is made for the job."""
+
 
 class HumanReview(StrEnum):
     """The person's verdict, kept apart from the job's status; also the ``human-reviewed`` tag."""

@@ -20,7 +20,6 @@ from fireflyassets.defs.verdict import Verdict, interrupted
 from fireflyassets.ports.catalogue import Quarantined
 from fireflyassets.ports.entries import Wave
 from fireflyassets.stages.forming import Batch
-from fireflyassets.stages.pinning import pinned
 from fireflyassets.wave import beginning
 from fireflyassets.wave.assembly import Shop
 from fireflyassets.wave.reports import Checked, Ended, Handed, Made, Report, Skipped, Turn
@@ -261,8 +260,7 @@ class WaveRun:
     def _again(self, row: JobRow) -> Iterator[Report]:
         shop = self.shop
         try:
-            campaign = pinned(shop.objects, self.customer, row.campaign_id, row.campaign_version)
-            yield from reuse(shop.ledger, shop.objects, campaign, row)
+            yield from reuse(shop.ledger, shop.objects, shop.pins.campaign(row), row)
         except errors.FactoryError as trouble:
             yield Skipped(row.job_id, f"it is done and can't be told again: {trouble}")
 

@@ -25,7 +25,6 @@ from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import Status
 from fireflyassets.defs import checks, events, resources, verdict
 from fireflyassets.defs.behind import Interrupted
-from fireflyassets.stages.pinning import pinned
 from fireflyassets.wave.assembly import Shop
 from fireflyassets.wave.reports import Checked, Handed, Made, Report
 from fireflyassets.wave.reuse import retold, settled
@@ -105,9 +104,6 @@ class Projector:
     """True where a run was left for a later tick, since its wave may still move."""
     lag: timedelta = timedelta(0)
     """The longest time between a job's last change in the ledger and its telling."""
-    _pinned: dict[tuple[str, str, str], Campaign] = field(
-        default_factory=dict[tuple[str, str, str], Campaign]
-    )
 
     def tick(self, place: Place) -> Place:
         """Look at the next slice of jobs of runs that ended badly; return the place behind it."""
@@ -230,11 +226,8 @@ class Projector:
 
     def _campaign(self, row: JobRow) -> Campaign | None:
         """Return the campaign as it was when the job was priced; None, and a word in the log."""
-        version = (row.customer_id, row.campaign_id, row.campaign_version)
-        if version not in self._pinned:
-            try:
-                self._pinned[version] = pinned(self.shop.objects, *version)
-            except errors.FactoryError as error:
-                _log.warning("job %s: can't be told of: %s", row.job_id, error)
-                return None
-        return self._pinned[version]
+        try:
+            return self.shop.pins.campaign(row)
+        except errors.FactoryError as error:
+            _log.warning("job %s: can't be told of: %s", row.job_id, error)
+            return None

@@ -12,7 +12,7 @@ from typing import Final
 from fireflyassets.core.errors import UndecidableNow
 from fireflyassets.core.job import FENCE, JobRow
 from fireflyassets.core.money import Cause
-from fireflyassets.core.status import ENDED, Status
+from fireflyassets.core.status import CLOSED, ENDED, Status
 from fireflyassets.fence.call import Rates, operations_of
 from fireflyassets.fence.standing import awaits_person, settles_at
 from fireflyassets.ports.entries import (
@@ -27,7 +27,6 @@ from fireflyassets.ports.entries import (
 from fireflyassets.ports.ledger import JobLedger
 
 _PAGE: Final = 500
-_CLOSED: Final = frozenset({Status.SUCCEEDED, Status.FAILED, Status.CANCELLED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +78,7 @@ class Resolver:
         attempt = _oldest(history, step)
         if attempt is None:
             raise UndecidableNow(f"Step {step} of job {job_id} has no unknown outcome.")
-        if decision.verdict is Verdict.RESUBMIT and row.status in _CLOSED:
+        if decision.verdict is Verdict.RESUBMIT and row.status in CLOSED:
             raise UndecidableNow(f"Job {job_id} is {row.status}: nothing is sent for it any more.")
         booked = self._booked(row, attempt, decision)
         move = self._move(row, history, attempt, decision, booked)
@@ -108,7 +107,7 @@ class Resolver:
     ) -> Resumed | Ending | None:
         """Return how the job moves; a job that has ended only moves if it is given up."""
         dropped = decision.verdict is Verdict.DROP
-        if row.status in _CLOSED or (row.status in ENDED and not dropped):
+        if row.status in CLOSED or (row.status in ENDED and not dropped):
             return None
         cost = replace(history, operations=(*history.operations, *booked)).cost
         said = f"Step {attempt.step}, send {attempt.n}"

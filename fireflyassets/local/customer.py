@@ -86,7 +86,6 @@ class Customer(AbstractContextManager["Customer"]):
     """One customer's client. Its bearer goes to the API alone, not where a redirect leads."""
 
     def __init__(self, doors: Doors, *, customer: str, campaign: str) -> None:
-        self._doors = doors
         self._customer = customer
         self._campaign = campaign
         self._http = httpx.Client(

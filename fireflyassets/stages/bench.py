@@ -3,6 +3,7 @@
 Belongs here: what generate, compose and deliver share. Does not: what each of them does.
 """
 
+import asyncio
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -56,6 +57,8 @@ class Receiver:
         default_factory=dict[str, list[SlotView]], kw_only=True
     )
     """Step and template -> how its slots look before they are filled."""
+    reading: asyncio.Lock = field(default_factory=asyncio.Lock, kw_only=True)
+    """Held while a template is read, so that results that come side by side read it once."""
 
 
 @dataclass(frozen=True, slots=True)

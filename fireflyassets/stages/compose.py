@@ -87,16 +87,17 @@ async def _views(tools: Receiver, call: StepCall, aspect: str) -> list[SlotView]
     """Return how the step's slots look unfilled; read once for a template and a step."""
     template = tools.campaign.templates[aspect]
     name = f"{call.step}#{template}"
-    if name not in tools.views:
-        content = await tools.transfer(tools.objects.get, ids.template_key(template))
-        steps = tools.campaign.config.recipe.compositions()
-        step = next(one for one in steps if step_name(one, aspect) == call.step)
-        tools.views[name] = await tools.transfer(
-            tools.pictures.slots,
-            content or b"",
-            pictures=step.picture_layers(),
-            texts=step.text_layers(),
-        )
+    async with tools.reading:
+        if name not in tools.views:
+            content = await tools.transfer(tools.objects.get, ids.template_key(template))
+            steps = tools.campaign.config.recipe.compositions()
+            step = next(one for one in steps if step_name(one, aspect) == call.step)
+            tools.views[name] = await tools.transfer(
+                tools.pictures.slots,
+                content or b"",
+                pictures=step.picture_layers(),
+                texts=step.text_layers(),
+            )
     return tools.views[name]
 
 

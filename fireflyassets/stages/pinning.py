@@ -49,6 +49,41 @@ def card_of(objects: ObjectStore, catalogue: Catalogue, row: JobRow) -> RateCard
     return RateCard.model_validate_json(content)
 
 
+class Pins:
+    """What is pinned, as it was read: no version ever changes, so each is read once.
+
+    Shared by threads; two that miss at the same moment read the same.
+    """
+
+    def __init__(self, objects: ObjectStore, catalogue: Catalogue) -> None:
+        self._objects = objects
+        self._catalogue = catalogue
+        self._campaigns: dict[tuple[str, str, str], Campaign] = {}
+        self._cards: dict[str, RateCard] = {}
+
+    def campaign(self, row: JobRow) -> Campaign:
+        """Return the campaign as it was when the job was priced.
+
+        Raises:
+            UnknownCampaign: That version was never pinned.
+        """
+        version = (row.customer_id, row.campaign_id, row.campaign_version)
+        if version not in self._campaigns:
+            self._campaigns[version] = pinned(self._objects, *version)
+        return self._campaigns[version]
+
+    def card(self, row: JobRow) -> RateCard:
+        """Return the rate card that the job's estimate was made by.
+
+        Raises:
+            UnusableConfiguration: That version was never pinned.
+        """
+        priced_by = row.rate_card or row.created_at.date().isoformat()
+        if priced_by not in self._cards:
+            self._cards[priced_by] = card_of(self._objects, self._catalogue, row)
+        return self._cards[priced_by]
+
+
 def pinned(objects: ObjectStore, customer: str, campaign: str, version: str) -> Campaign:
     """Return a campaign as it was when a job was priced under *version*.
 

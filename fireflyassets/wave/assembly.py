@@ -5,11 +5,10 @@ Belongs here: pacers, lease, fence and tools for one wave. Does not: what they d
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass, field, replace
 from typing import Final
 
-from fireflyassets.core import errors, ids
+from fireflyassets.core import errors
 from fireflyassets.core.campaign import Campaign, with_rules_of
 from fireflyassets.core.failure import Family
 from fireflyassets.core.recipe import calls_per_job
@@ -20,7 +19,7 @@ from fireflyassets.fence.protocol import Fence
 from fireflyassets.limiter.arithmetic import SECOND_US, paced_interval
 from fireflyassets.limiter.errors import LimiterError
 from fireflyassets.limiter.pacer import Pacer
-from fireflyassets.limiter.port import Limiter, Limits
+from fireflyassets.limiter.port import Limiter, Limits, item_key
 from fireflyassets.ports.catalogue import Catalogue, Credential
 from fireflyassets.ports.clock import Clock, Lanes
 from fireflyassets.ports.entries import Wave
@@ -30,7 +29,7 @@ from fireflyassets.ports.pictures import PictureReader
 from fireflyassets.ports.workshop import PaidServices, Workshop
 from fireflyassets.settings import Settings
 from fireflyassets.stages.bench import Tools
-from fireflyassets.stages.pinning import card_of
+from fireflyassets.stages.pinning import Pins
 from fireflyassets.wave.engine import PATIENCE, WaveEngine, WaveRules
 from fireflyassets.wave.reports import Report
 from fireflyassets.wave.share import FirstTickets, Share
@@ -60,6 +59,11 @@ class Shop:
     """A number in [0, 1) for jitter."""
     new_wave_id: Callable[[], str]
     lanes: Lanes
+    pins: Pins = field(init=False)
+    """What jobs were priced by; read once by whoever holds this shop."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "pins", Pins(self.objects, self.catalogue))
 
 
 def register(shop: Shop, organisation: str) -> None:
@@ -71,7 +75,7 @@ def register(shop: Shop, organisation: str) -> None:
     for family in FAMILIES:
         limits = shop.limits(organisation, family)
         try:
-            shop.limiter.register(ids.limit_item(organisation, family), limits)
+            shop.limiter.register(item_key(organisation, family), limits)
         except LimiterError as outage:
             _log.warning("Not registered; jobs are parked until the limiter answers. %s", outage)
 
@@ -84,7 +88,7 @@ def jobs_per_minute(shop: Shop, campaign: Campaign, organisation: str) -> float:
     """
 
     def paced(family: Family) -> float:
-        return shop.limiter.state(ids.limit_item(organisation, family)).rate_per_minute
+        return shop.limiter.state(item_key(organisation, family)).rate_per_minute
 
     return _jobs_per_minute(campaign, paced)
 
@@ -173,7 +177,7 @@ def assemble(
         report=report,
         first_tickets=first_tickets,
         share=share,
-        card_of=partial(card_of, shop.objects, shop.catalogue),
+        pins=shop.pins,
         beat=shop.lanes.leases,
         settle=replace(storing, gives_up_after=PATIENCE),
     )
@@ -203,7 +207,7 @@ def _pacers(shop: Shop, credential: Credential, customer: str) -> dict[Family, P
     return {
         family: Pacer(
             shop.limiter,
-            ids.limit_item(credential.organisation, family),
+            item_key(credential.organisation, family),
             now=shop.limiter.now,
             weight=credential.weight_of(customer),
             offload=shop.lanes.ledger,

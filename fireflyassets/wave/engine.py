@@ -13,12 +13,12 @@ from typing import Final
 
 from fireflyassets.core import errors
 from fireflyassets.core.job import FACTORY, Hold, JobRow
-from fireflyassets.core.money import RateCard
 from fireflyassets.core.recipe import OnFailure
 from fireflyassets.fence.call import Lease
 from fireflyassets.ports.clock import Offload
 from fireflyassets.ports.entries import Claim, Ending, Release, Wave
 from fireflyassets.stages.bench import UNTOUCHED, JobInHand, Tools, cost_so_far, read_request
+from fireflyassets.stages.pinning import Pins
 from fireflyassets.wave import endings
 from fireflyassets.wave.job import JobRun, all_ended
 from fireflyassets.wave.reports import Ended, Report, Skipped, Turn
@@ -54,8 +54,8 @@ class WaveEngine:
     report: Callable[[Report], None]
     first_tickets: FirstTickets
     share: Share
-    card_of: Callable[[JobRow], RateCard]
-    """The rate card that a job is priced by."""
+    pins: Pins
+    """What the jobs were priced by."""
     beat: Offload
     """The heartbeat's own."""
     settle: Offload
@@ -63,7 +63,6 @@ class WaveEngine:
     active: int = 0
     """Jobs in flight now."""
     _freed: asyncio.Event = field(default_factory=asyncio.Event)
-    _cards: dict[str, RateCard] = field(default_factory=dict[str, RateCard])
 
     async def run(self) -> None:
         """Work on every job whose row names this wave; report each turn."""
@@ -212,13 +211,8 @@ class WaveEngine:
         fresh = row.epoch == 1
         history = UNTOUCHED if fresh else await tools.offload(tools.ledger.history, row.job_id)
         request = await read_request(tools, row)
-        return JobInHand(row, request, history, claim, await self._card(row))
-
-    async def _card(self, row: JobRow) -> RateCard:
-        priced_by = row.rate_card or row.created_at.date().isoformat()
-        if priced_by not in self._cards:
-            self._cards[priced_by] = await self.tools.transfer(self.card_of, row)
-        return self._cards[priced_by]
+        card = await tools.transfer(self.pins.card, row)
+        return JobInHand(row, request, history, claim, card)
 
     async def _close(self, row: JobRow, claim: Claim, move: Ending | Release) -> Ended:
         tools, job_id = self.tools, row.job_id

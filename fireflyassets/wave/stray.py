@@ -15,7 +15,7 @@ from fireflyassets.core.failure import Fault
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.money import Cause, RateCard
 from fireflyassets.core.recipe import ComposeStep, PictureStep
-from fireflyassets.core.status import Status
+from fireflyassets.core.status import CLOSED
 from fireflyassets.fence.call import Arrived, StepCall
 from fireflyassets.fence.resolving import may_go_on
 from fireflyassets.fence.standing import absence_tells, may_have_expired, settles_at
@@ -26,8 +26,6 @@ from fireflyassets.stages.bench import Kept, Receiver, bound, rates_of, result_o
 from fireflyassets.stages.picture_calls import service_of
 
 _log: Final = logging.getLogger("fireflyassets.sweep")
-_CLOSED: Final = frozenset({Status.SUCCEEDED, Status.FAILED, Status.CANCELLED})
-"""Jobs that want no result any more."""
 
 
 class Found(StrEnum):
@@ -155,7 +153,7 @@ class Stray:
         bound = history.steps.get((attempt.step, attempt.generation))
         if bound is not None:
             return bound.n == attempt.n
-        return self.row.status not in _CLOSED and attempt.generation == self.row.generation
+        return self.row.status not in CLOSED and attempt.generation == self.row.generation
 
     async def _adopt(self, arrived: Arrived, kept: Kept) -> Found:
         tools, call = self.tools, self.step.call

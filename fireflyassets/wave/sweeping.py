@@ -15,13 +15,13 @@ from decimal import Decimal
 from typing import Final
 
 from fireflyassets.core import errors
+from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.money import Cost
 from fireflyassets.core.status import ENDED, Status
 from fireflyassets.ports.entries import Attempt
 from fireflyassets.ports.workshop import PaidServices
 from fireflyassets.stages.bench import Receiver
-from fireflyassets.stages.pinning import card_of, pinned
 from fireflyassets.wave.assembly import Shop
 from fireflyassets.wave.stray import Found, Stray, can_be_asked, of_step
 
@@ -32,6 +32,8 @@ AT_ONCE: Final = 16
 LONGEST: Final = timedelta(seconds=40)
 """Of one credential's sends in a slice; credentials are looked after side by side."""
 _Sends = list[tuple[JobRow, Attempt]]
+_Receivers = dict[tuple[str, str], Receiver]
+"""Slug and version of a campaign -> what its results are received with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +108,11 @@ class Sweep:
     async def _look(self, sends: _Sends, seen: list[JobRow]) -> None:
         shop, first = self.shop, sends[0][0]
         credential = shop.catalogue.credential(first.credential, customer=first.customer_id)
-        gate = asyncio.Semaphore(AT_ONCE)
+        gate, receivers = asyncio.Semaphore(AT_ONCE), _Receivers()
 
         async def one(services: PaidServices, row: JobRow, attempt: Attempt) -> None:
             async with gate:
-                self._found[await self._one(services, row, attempt)] += 1
+                self._found[await self._one(services, receivers, row, attempt)] += 1
                 seen.append(row)
 
         # In any order: where the time is too short, it is not the same ones that are left.
@@ -134,25 +136,30 @@ class Sweep:
         if cost != Cost(row.cost_actual or Decimal(0), row.cost_possible or Decimal(0)):
             await offload(ledger.recost, row, cost)
 
-    async def _one(self, services: PaidServices, row: JobRow, attempt: Attempt) -> Found:
+    async def _one(
+        self, services: PaidServices, receivers: _Receivers, row: JobRow, attempt: Attempt
+    ) -> Found:
         """Look after one send: the boundary around whatever is wrong with it."""
         try:
             transfer = self.shop.lanes.transfers
-            receiver = await transfer(self._receiver, services, row)
-            card = await transfer(card_of, self.shop.objects, self.shop.catalogue, row)
-            step = of_step(receiver, row, attempt, card)
+            campaign = await transfer(self.shop.pins.campaign, row)
+            card = await transfer(self.shop.pins.card, row)
+            # One for all sends of a version: it keeps what it has read of the templates.
+            version = (campaign.slug, campaign.version)
+            if version not in receivers:
+                receivers[version] = self._receiver(services, campaign)
+            step = of_step(receivers[version], row, attempt, card)
             if step is None:
                 return Found.STUCK
-            return await Stray(receiver, row, attempt, step).look()
+            return await Stray(receivers[version], row, attempt, step).look()
         except errors.FactoryError as trouble:
             _log.warning("send %s of job %s: %s", attempt.step, row.job_id, trouble)
         except Exception:  # noqa: BLE001 - one send's bug must not leave the others uncollected.
             _log.exception("send %s of job %s could not be looked after", attempt.step, row.job_id)
         return Found.STUCK
 
-    def _receiver(self, services: PaidServices, row: JobRow) -> Receiver:
+    def _receiver(self, services: PaidServices, campaign: Campaign) -> Receiver:
         shop = self.shop
-        campaign = pinned(shop.objects, row.customer_id, row.campaign_id, row.campaign_version)
         return Receiver(
             ledger=shop.ledger,
             objects=shop.objects,

@@ -26,7 +26,7 @@ LOST = OutcomeLost(Fault(Family.FIREFLY, 504, "lost_answer"))
 
 def desk(here: Floor) -> FenceDesk:
     """Return the commands over the floor's own ports."""
-    return FenceDesk(here.ledger, here.objects, here.shop.catalogue, here.clock)
+    return FenceDesk(here.ledger, here.shop.pins, here.shop.catalogue, here.clock)
 
 
 async def held(here: Floor, behaviour: Behaviour = LOST) -> str:

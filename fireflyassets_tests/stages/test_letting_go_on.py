@@ -202,7 +202,7 @@ def test_a_decision_on_a_job_that_is_held_otherwise_names_the_door(
         assert turns(await here.work([job])) == ["held"]
         here.use_images(mended)
         assert isinstance(let_go_on(here, job), Kept)
-        desk = FenceDesk(here.ledger, here.objects, here.shop.catalogue, here.clock)
+        desk = FenceDesk(here.ledger, here.shop.pins, here.shop.catalogue, here.clock)
 
         desk.resolve(job, "art", verdict=Verdict.RESUBMIT, by="ann", why="not in the report")
 

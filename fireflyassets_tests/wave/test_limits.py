@@ -11,7 +11,6 @@ from datetime import datetime, timedelta
 import pytest
 
 from fireflyassets.adapters.clock import SystemClock
-from fireflyassets.core import ids
 from fireflyassets.core.errors import UnusableConfiguration
 from fireflyassets.core.failure import Family, Fault
 from fireflyassets.core.status import Status
@@ -21,6 +20,7 @@ from fireflyassets.limiter.conditional import Applied, Lost
 from fireflyassets.limiter.errors import LimiterUnavailable
 from fireflyassets.limiter.memory import MemoryLimiter, MemoryStore
 from fireflyassets.limiter.pacer import Pacer
+from fireflyassets.limiter.port import item_key
 from fireflyassets.limiter.virtual_time import run
 from fireflyassets.ports.catalogue import Credential
 from fireflyassets.ports.entries import Wave
@@ -39,7 +39,7 @@ from fireflyassets_tests.floor import (
 )
 from fireflyassets_tests.front_door import FixedCatalogue, config
 
-FIREFLY = ids.limit_item(ORGANISATION, Family.FIREFLY)
+FIREFLY = item_key(ORGANISATION, Family.FIREFLY)
 
 
 class Credentials(FixedCatalogue):

@@ -3,9 +3,9 @@
 import asyncio
 from datetime import timedelta
 
-from fireflyassets.core import ids
 from fireflyassets.core.failure import Family, Fault
 from fireflyassets.core.status import Status
+from fireflyassets.limiter.port import item_key
 from fireflyassets.limiter.virtual_time import run
 from fireflyassets.ports.images import GenerateRequest
 from fireflyassets.ports.paid import NotAccepted, Submission
@@ -18,7 +18,7 @@ NO_TOKEN = NotAccepted(Fault(Family.IMS, 429, "rate_limited"), timedelta(seconds
 
 def tickets(here: Floor) -> int:
     """Return how many Firefly tickets were taken today."""
-    return here.shop.limiter.state(ids.limit_item(ORGANISATION, Family.FIREFLY)).used_today
+    return here.shop.limiter.state(item_key(ORGANISATION, Family.FIREFLY)).used_today
 
 
 class Revoking(FakeImages):

@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from fireflyassets.core import ids
 from fireflyassets.core.failure import Family, Fault
 from fireflyassets.core.job import FACTORY, Hold
 from fireflyassets.core.status import Status
+from fireflyassets.limiter.port import item_key
 from fireflyassets.limiter.virtual_time import run
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.entries import AttemptState, Claim, Release
@@ -297,7 +297,7 @@ def test_a_wave_that_stops_takes_no_ticket() -> None:
 
         assert images.vendor.sent == 0
         assert here.ledger.history(job).attempts == ()
-        item = ids.limit_item(ORGANISATION, Family.FIREFLY)
+        item = item_key(ORGANISATION, Family.FIREFLY)
         assert here.shop.limiter.state(item).used_today == 0
         assert here.row(job).status is Status.QUEUED
 

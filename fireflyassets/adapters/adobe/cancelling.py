@@ -40,7 +40,7 @@ async def cancel(wire: AdobeWire, url: str, *, family: Family) -> CancelAnswer |
 
 
 def _read(wire: AdobeWire, answer: Answer, family: Family) -> CancelAnswer | PollFailed:
-    if 200 <= answer.status <= 299:  # noqa: PLR2004 - the HTTP range.
+    if answer.is_success:
         return CancelAnswer.REQUESTED
     fault = faults.from_answer(family, answer)
     known = _BY_CODE.get((answer.status, fault.code))

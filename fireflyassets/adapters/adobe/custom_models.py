@@ -82,7 +82,7 @@ class CustomModelDesk(CustomModels):
         found: list[CustomModel] = []
         for page in range(_PAGES):
             reply = await self._ask(state, page * _PAGE)
-            if not isinstance(reply, Answer) or not 200 <= reply.status <= 299:  # noqa: PLR2004 - the HTTP range.
+            if not isinstance(reply, Answer) or not reply.is_success:
                 return self._unlisted(reply)
             items = _object(reply.json()).get("custom_models")
             models = cast("list[object]", items) if isinstance(items, list) else []

@@ -40,6 +40,11 @@ class Answer:
     headers: httpx.Headers = field(repr=False)
     body: bytes = field(repr=False)
 
+    @property
+    def is_success(self) -> bool:
+        """Say whether the service did what it was asked."""
+        return 200 <= self.status <= 299  # noqa: PLR2004 - the HTTP range.
+
     def json(self) -> object:
         """Return the JSON value of the body; None where it is HTML, empty or broken."""
         if "html" in self.headers.get("content-type", "").lower():

@@ -91,7 +91,7 @@ class ReferenceDesk(ReferenceStore):
             return UploadFailed(reply.fault(Family.FIREFLY))
         if isinstance(reply, NoAnswer):
             return UploadFailed(faults.from_silence(Family.FIREFLY, reply))
-        if not 200 <= reply.status <= 299:  # noqa: PLR2004 - the HTTP range.
+        if not reply.is_success:
             now = reply.date(self._wire.clock.now())
             wait = retry_after.wait(reply.retry_values(), now=now)
             return UploadFailed(faults.from_answer(Family.FIREFLY, reply), wait)

@@ -112,7 +112,7 @@ class AdobeService(PaidService):
         if address is None or address.on_host_of(self._base) == address:
             return None
         reply = await self._ask_status(f"{self._base_url}{address.target}")
-        known = isinstance(reply, Answer) and 200 <= reply.status <= 299  # noqa: PLR2004
+        known = isinstance(reply, Answer) and reply.is_success
         return reply if isinstance(reply, Answer) and known else None
 
     def _read_status(self, reply: Reply) -> Poll:
@@ -128,7 +128,7 @@ class AdobeService(PaidService):
 
     def _read_answer(self, answer: Answer) -> Poll:
         payload = answer.json()
-        if not 200 <= answer.status <= 299:  # noqa: PLR2004 - the HTTP range.
+        if not answer.is_success:
             now = answer.date(self._wire.clock.now())
             wait = retry_after.wait(answer.retry_values(), now=now)
             return PollFailed(faults.from_answer(self.family, answer), wait)

@@ -36,7 +36,7 @@ def read(reply: Reply, *, family: Family, now: datetime, hide: Iterable[str] = (
 
 def _answered(answer: Answer, family: Family, now: datetime, hide: Iterable[str]) -> Submission:
     payload = answer.json()
-    if 200 <= answer.status <= 299:  # noqa: PLR2004 - the HTTP range.
+    if answer.is_success:
         message = "a success without a link to poll"
         lost = Fault(family, answer.status, "no_poll_link", message=message)
         return accept.read(payload) or OutcomeLost(lost)
