@@ -21,7 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-HOST = "127.0.0.1"
+from fireflyassets.local.access import HOST
+from fireflyassets.local.environment import embedded_aws
+
 PROCESSES, THREADS = 4, 16
 PACED_PER_MINUTE = 480  # 600 a minute less the headroom of 20 %.
 
@@ -95,11 +97,8 @@ def stores() -> Generator[tuple[str, int]]:
         environment = {
             "PATH": os.defpath,
             "TMPDIR": folder,
-            "IOT_MTLS_ENABLED": "0",
-            "SFTP_ENABLED": "0",
-            "GATEWAY_PORT": str(port),
-            "BIND_HOST": HOST,
-            "LOG_LEVEL": "ERROR",
+            **embedded_aws(port),
+            "LOG_LEVEL": "ERROR",  # The table stands alone.
         }
         program = Path(sys.executable).with_name("ministack")
         redis = shutil.which("redis-server") or "redis-server"

@@ -39,6 +39,18 @@ _DROPPED: Final = (
 _DROPPED_ENDINGS: Final = ("_PROXY",)
 
 
+def embedded_aws(port: int) -> dict[str, str]:
+    """Return the variables that let the embedded AWS answer on one loopback port and no other."""
+    return {
+        "GATEWAY_PORT": str(port),
+        "BIND_HOST": HOST,  # Its default is every interface.
+        # Doors that it opens by itself where `cryptography` is there, at fixed ports.
+        "IOT_MTLS_ENABLED": "0",
+        "SFTP_ENABLED": "0",
+        "LOG_LEVEL": "WARNING",
+    }
+
+
 def compose(
     base: Mapping[str, str],
     *,

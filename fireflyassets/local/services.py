@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from fireflyassets.local import keeping, readiness
+from fireflyassets.local import environment, keeping, readiness
 from fireflyassets.local.access import HOST, Access
 from fireflyassets.local.folder import StateFolder
 from fireflyassets.local.service import Service
@@ -59,12 +59,7 @@ class _Maker:
             # Saving seconds' worth of state is part of its stop.
             stop_within=timedelta(seconds=60),
             more={
-                "GATEWAY_PORT": str(self._ports["aws"]),
-                "BIND_HOST": HOST,  # Its default is every interface.
-                # Doors that it opens by itself where `cryptography` is there, at fixed ports.
-                "IOT_MTLS_ENABLED": "0",
-                "SFTP_ENABLED": "0",
-                "LOG_LEVEL": "WARNING",
+                **environment.embedded_aws(self._ports["aws"]),
                 "PERSIST_STATE": "1",
                 "STATE_DIR": str(folder / "state"),
                 "S3_PERSIST": "1",

@@ -24,10 +24,10 @@ from fireflyassets.limiter.errors import ClockUnsure, LimiterUnavailable
 from fireflyassets.limiter.port import Granted, Limiter, Stale, Voided, Waiting
 from fireflyassets.limiter.redis import RedisLimiter
 from fireflyassets.settings import ClockCheck, Settings
-from fireflyassets_tests.adapters.services import Service, own_ministack, own_redis
 from fireflyassets_tests.aws_clients import Wire, aws_environment
 from fireflyassets_tests.contracts.stores import unique
 from fireflyassets_tests.limiter.worlds import granted, per_minute
+from fireflyassets_tests.services import Service, own_ministack, own_redis
 
 MILLISECOND = timedelta(milliseconds=1)
 

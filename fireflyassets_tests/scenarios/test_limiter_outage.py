@@ -16,9 +16,9 @@ from fireflyassets.core.status import Status
 from fireflyassets.limiter.port import Limits
 from fireflyassets.wave.reports import Ended, Made, Turn
 from fireflyassets.wave.thread import WaveThread
-from fireflyassets_tests.adapters.services import Service, own_redis
 from fireflyassets_tests.books import books_agree
 from fireflyassets_tests.floor import Floor, floor
+from fireflyassets_tests.services import Service, own_redis
 
 JOBS = 16
 

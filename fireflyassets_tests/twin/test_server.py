@@ -18,7 +18,7 @@ from fireflyassets.twin.clock import WallClock
 from fireflyassets.twin.command_line import invocation
 from fireflyassets.twin.server import serving
 from fireflyassets.twin.settings import Settings
-from fireflyassets_tests.conftest import answers, free_port, start, stop, wait_until_up
+from fireflyassets_tests.services import answers, free_port, start, stop, wait_until_up
 from fireflyassets_tests.twin.rehearsal import (
     ADA,
     GENERATE,

@@ -13,7 +13,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from fireflyassets_tests.conftest import HOST, answers, free_port, start, stop, wait_until_up
+from fireflyassets_tests.services import HOST, answers, free_port, start, stop, wait_until_up
 
 PROJECT = Path(__file__).parents[3]
 
