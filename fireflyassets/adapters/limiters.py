@@ -14,7 +14,6 @@ import time
 from collections.abc import Mapping
 from datetime import timedelta
 from email.utils import parsedate_to_datetime
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlsplit
 
@@ -24,6 +23,7 @@ from botocore.session import get_session
 
 from fireflyassets.adapters.clock import SystemClock
 from fireflyassets.core.errors import UnusableConfiguration
+from fireflyassets.core.hosts import is_loopback
 from fireflyassets.limiter.clock import SteadyClock
 from fireflyassets.limiter.date_clock import DateClock
 from fireflyassets.limiter.dynamodb import KEY, OUTAGES, DynamoLimiter
@@ -162,14 +162,5 @@ class DateHook:
 def _is_measured(check: ClockCheck, endpoint: str) -> bool:
     """Say whether the store's time is measured: one on this machine has this machine's."""
     if check is ClockCheck.REMOTE:
-        return not is_loopback(endpoint)
+        return not is_loopback(urlsplit(endpoint).hostname)
     return check is ClockCheck.ALWAYS
-
-
-def is_loopback(endpoint: str) -> bool:
-    """Say whether an endpoint is this machine by its address."""
-    host = urlsplit(endpoint).hostname or ""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

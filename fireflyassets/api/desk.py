@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
 from http import HTTPStatus
-from ipaddress import ip_address
 from typing import Annotated, Final, cast
 from urllib.parse import urlsplit
 
@@ -22,6 +21,7 @@ from fireflyassets.api.tokens import Bearers, Caller, Refused, Scope
 from fireflyassets.core import ids
 from fireflyassets.core.campaign import Retention
 from fireflyassets.core.errors import CampaignOutOfService, UnknownCampaign
+from fireflyassets.core.hosts import is_loopback
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.request import Problem
 from fireflyassets.ports.catalogue import Catalogue
@@ -83,16 +83,7 @@ class Desk:
     @cached_property
     def is_local(self) -> bool:
         """Say whether our public address is this machine itself."""
-        return _is_loopback(urlsplit(self.api_url).hostname)
-
-
-def _is_loopback(host: str | None) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host or "").is_loopback
-    except ValueError:
-        return False
+        return is_loopback(urlsplit(self.api_url).hostname)
 
 
 def desk(request: Request) -> Desk:
@@ -152,7 +143,7 @@ def onlooker(request: Request, at: AtDesk, given: _Given) -> Caller | None:
     if (
         given is None
         and at.is_local
-        and _is_loopback(request.client.host if request.client else None)
+        and is_loopback(request.client.host if request.client else None)
     ):
         return None
     return caller(at, given, SecurityScopes([Scope.READ.value]))

@@ -87,6 +87,11 @@ class Claim:
     wave_id: str
     epoch: int
 
+    @classmethod
+    def standing(cls, row: JobRow) -> "Claim":
+        """Return the claim by which a row is held; nobody's where no wave has it."""
+        return cls(row.job_id, row.customer_id, row.wave or "", row.epoch)
+
 
 class AttemptState(StrEnum):
     """What is known of one send. A bound attempt is one that a step result names."""

@@ -17,7 +17,7 @@ from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import Status
 from fireflyassets.ports.entries import Claim, Ending, Release, Wave, WaveState
 from fireflyassets.ports.ledger import JobLedger
-from fireflyassets.stages.forming import give_back, works_on
+from fireflyassets.stages.forming import give_back, let_go, works_on
 
 _log: Final = logging.getLogger("fireflyassets.dispatch")
 STALE_AFTER: Final = timedelta(minutes=10)
@@ -139,14 +139,12 @@ def take_over(ledger: JobLedger, wave: Wave, *, now: datetime) -> int:
 
 def _taken_over(ledger: JobLedger, row: JobRow, *, now: datetime, alone: bool) -> bool:
     count = row.crashes + 1
-    claim = Claim(row.job_id, row.customer_id, row.wave or "", row.epoch)
-    try:
-        if crashes.is_poison(count, alone=alone):
-            ledger.finish(claim, _poisoned(ledger, row, count, now=now))
-            return True
+    if not crashes.is_poison(count, alone=alone):
         reason = f"Given back: the process that worked on it died (crash {count})."
         later = now + crashes.wait_after(count)
-        ledger.release(claim, Release(reason, not_before=later, crashed=True), now=now)
+        return let_go(ledger, row, Release(reason, not_before=later, crashed=True), now=now)
+    try:
+        ledger.finish(Claim.standing(row), _poisoned(ledger, row, count, now=now))
     except errors.OwnershipLost:
         return False
     return True
@@ -168,15 +166,8 @@ def give_back_stranded(ledger: JobLedger, *, now: datetime, most: int) -> int:
 
     Whoever claimed them died before the wave was complete, so that its list does not name them.
     """
-    count = 0
     release = Release("Given back: its wave had ended.", not_before=now)
-    for row in ledger.stranded(most=most):
-        try:
-            claim = Claim(row.job_id, row.customer_id, row.wave or "", row.epoch)
-            ledger.release(claim, release, now=now)
-            count += 1
-        except errors.OwnershipLost:
-            continue
+    count = sum(let_go(ledger, row, release, now=now) for row in ledger.stranded(most=most))
     if count:
         _log.warning("%d jobs ran under waves that had ended; they are given back", count)
     return count

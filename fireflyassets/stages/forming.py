@@ -173,13 +173,17 @@ def give_back(
     """Release the jobs that the wave still has, uncounted; what has moved is not its to give."""
     release = Release(f"Given back: {reason}.", not_before=not_before or now)
     for row in ledger.jobs(wave.customer, job_ids).values():
-        if not works_on(wave, row):
-            continue
-        try:
-            claim = Claim(row.job_id, row.customer_id, wave.wave_id, row.epoch)
-            ledger.release(claim, release, now=now)
-        except errors.OwnershipLost:
-            continue
+        if works_on(wave, row):
+            let_go(ledger, row, release, now=now)
+
+
+def let_go(ledger: JobLedger, row: JobRow, release: Release, *, now: datetime) -> bool:
+    """Release a job from whoever has it by its row; False: it has moved meanwhile."""
+    try:
+        ledger.release(Claim.standing(row), release, now=now)
+    except errors.OwnershipLost:
+        return False
+    return True
 
 
 def works_on(wave: Wave, row: JobRow) -> bool:

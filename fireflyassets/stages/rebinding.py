@@ -16,13 +16,12 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
-from fireflyassets.core import errors
 from fireflyassets.core.job import JobRow
 from fireflyassets.ports.catalogue import REASON_LIMIT, Catalogue
-from fireflyassets.ports.entries import Claim, Release, Wave
+from fireflyassets.ports.entries import Release, Wave
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.stages.dispatch import STALE_AFTER
-from fireflyassets.stages.forming import Lane, form, next_batches
+from fireflyassets.stages.forming import Lane, form, let_go, next_batches, works_on
 
 _log: Final = logging.getLogger("fireflyassets.dispatch")
 
@@ -77,12 +76,8 @@ def _give_back(
     found: Counter[Moved] = Counter()
     for row in ledger.jobs(wave.customer, wave.jobs).values():
         moved, release = _release(ledger, row, catalogue, now=now)
-        try:
-            claim = Claim(row.job_id, row.customer_id, wave.wave_id, row.epoch)
-            ledger.release(claim, release, now=now)
-        except errors.OwnershipLost:
-            continue
-        found[moved] += 1
+        if works_on(wave, row) and let_go(ledger, row, release, now=now):
+            found[moved] += 1
     return found
 
 

@@ -149,7 +149,7 @@ class WaveEngine:
             return Ended(row.job_id, Turn.LOST, row.status, str(outage))
 
     async def _taken(self, row: JobRow) -> Ended:
-        claim = Claim(row.job_id, row.customer_id, self.wave.wave_id, row.epoch)
+        claim = Claim.standing(row)
         try:
             move = await self._move(row, claim)
             return await self._close(row, claim, move)

@@ -8,12 +8,12 @@ one reading; the rest of the URL is opaque, since rebuilding a signed URL breaks
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from ipaddress import ip_address
 from typing import Final
 
 import httpx
 
 from fireflyassets.core.errors import UnusableConfiguration
+from fireflyassets.core.hosts import is_loopback
 
 _URL: Final = re.compile(
     r"((?i:https?))://"
@@ -55,12 +55,7 @@ class Address:
     @property
     def is_loopback(self) -> bool:
         """Say whether the host is this machine by its very name."""
-        if self.host == "localhost":
-            return True
-        try:
-            return ip_address(self.host.strip("[]")).is_loopback
-        except ValueError:
-            return False
+        return is_loopback(self.host)
 
     def on_host_of(self, other: "Address") -> "Address":
         """Return the same target on the origin of *other*."""
