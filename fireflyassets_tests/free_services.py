@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 
 from fireflyassets.core.failure import Family, Fault
-from fireflyassets.core.recipe import Model
+from fireflyassets.core.recipe_step import Model
 from fireflyassets.ports.custom_models import CustomModel, CustomModels, NotReady, Ready
 from fireflyassets.ports.images import Linked, Source, Uploaded
 from fireflyassets.ports.references import ReferenceStore, UploadFailed

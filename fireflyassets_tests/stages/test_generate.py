@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from fireflyassets.core.failure import Family, Fault
-from fireflyassets.core.recipe import Model
+from fireflyassets.core.recipe_step import Model
 from fireflyassets.core.status import Status
 from fireflyassets.limiter.virtual_time import run
 from fireflyassets.ports.entries import AttemptState

@@ -13,7 +13,7 @@ from fireflyassets.adapters.adobe.exchange import Answer, NoAnswer
 from fireflyassets.adapters.adobe.mint import NoToken
 from fireflyassets.adapters.adobe.wire import AdobeWire, Ask, Reply, Untrusted
 from fireflyassets.core.failure import Family, Fault
-from fireflyassets.core.recipe import Model
+from fireflyassets.core.recipe_step import Model
 from fireflyassets.ports.custom_models import CustomModel, CustomModels, NotReady, Ready
 
 _PATH: Final = "/v3/custom-models"

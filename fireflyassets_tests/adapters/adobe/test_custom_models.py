@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from fireflyassets.core.failure import ACTIONS, Action, FailureClass, classify
-from fireflyassets.core.recipe import Model
+from fireflyassets.core.recipe_step import Model
 from fireflyassets.ports.custom_models import CustomModel, NotReady, Ready
 from fireflyassets.ports.paid import Accepted
 from fireflyassets_tests.adapters.adobe import bench
