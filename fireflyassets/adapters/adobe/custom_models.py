@@ -132,7 +132,8 @@ def _model(item: dict[str, object], state: str) -> CustomModel:
         name=_text(item.get("displayName")) or _text(item.get("assetName")),
         state=said,
         base=name,
-        concept=_text(item.get("conceptId")) or None,
+        # A style needs no word, and may carry one all the same.
+        concept=(item.get("trainingMode") != "style" and _text(item.get("conceptId"))) or None,
     )
 
 
