@@ -100,6 +100,6 @@ def template_key(digest: str) -> str:
     return f"templates/{digest}.psd"
 
 
-def actions_key(digest: str, path: str) -> str:
-    """Return the content-addressed key of a file of recorded actions; its ending is kept."""
-    return f"actions/{digest}.{path.rsplit('.', 1)[-1]}"
+def actions_key(digest: str) -> str:
+    """Return the content-addressed key of a file of recorded actions."""
+    return f"actions/{digest}.atn"
