@@ -44,7 +44,10 @@ class PillowPictures(PictureReader):
         seen = self.look(content)
         if isinstance(seen, Unreadable):
             return seen
-        return references.normal(content, seen)
+        try:
+            return references.normal(content, seen)
+        except Exception as error:  # noqa: BLE001 - the boundary to a decoder, as above.
+            return Unreadable(f"it does not convert ({type(error).__name__})")
 
     def slots(
         self, document: bytes, *, pictures: Collection[str], texts: Collection[str]

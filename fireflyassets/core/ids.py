@@ -55,6 +55,11 @@ def original_key(
     return f"originals/{customer}/{campaign}/{job}/{step}-{digest[:16]}.{suffix(media_type)}"
 
 
+def plain_key(original: str, media_type: str) -> str:
+    """Return the key of an original's copy as vendors take it; its name follows the original's."""
+    return f"{original.rsplit('.', 1)[0]}-plain.{suffix(media_type)}"
+
+
 def suffix(media_type: str) -> str:
     """Return the ending of a file's name that agrees with its bytes."""
     known = {"image/png": "png", "image/webp": "webp", "application/json": "json"}
