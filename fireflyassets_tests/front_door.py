@@ -12,9 +12,11 @@ from fireflyassets.adapters.memory.clock import FakeClock
 from fireflyassets.adapters.memory.ledger import MemoryLedger
 from fireflyassets.adapters.memory.objects import MemoryObjects
 from fireflyassets.adapters.memory.queue import MemoryQueue
+from fireflyassets.core import manifest
 from fireflyassets.core.brief import Row
 from fireflyassets.core.campaign import Campaign, CampaignConfig, load
 from fireflyassets.core.errors import UnknownCampaign, UnusableConfiguration
+from fireflyassets.core.job import JobRow
 from fireflyassets.core.money import RateCard
 from fireflyassets.core.recipe import ComposeStep, GenerateStep, Model, Recipe
 from fireflyassets.core.request import RawRequest
@@ -127,3 +129,9 @@ GOOD = RawRequest(
 def asked(number: int | None = None, **changes: object) -> Row:
     """Return a row that asks for `GOOD` with *changes*."""
     return Row(number, replace(GOOD, **changes))
+
+
+def stored_manifest(door: FrontDoor, row: JobRow) -> bytes | None:
+    """Return the manifest that a row points to."""
+    place = manifest.place(row.input_manifest)
+    return door.objects.get(place.key, part=place.part)

@@ -4,18 +4,17 @@ In: rows of raw requests of one campaign. Out: queued ledger rows, manifests, wa
 Spends: nothing; no vendor is called here.
 
 The order is what makes it safe to stop anywhere. Everything is validated before anything is
-written. A manifest comes first, under a key that its content decides: without its row it is
-litter, and no other request can overwrite it. The row's conditional write is the claim of the
-idempotency key; from then on the job is durable. The wake-up comes last and may be lost.
+written. The manifests of a call come first, as one object under a key that its content decides:
+without their rows they are litter, and no other request can overwrite them. The row's conditional
+write is the claim of the idempotency key; from then on the job is durable. The wake-up comes last
+and may be lost.
 """
 
 import logging
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from typing import Final
 
 from fireflyassets.core import copy_check, ids, manifest, message, money
 from fireflyassets.core.brief import Row
@@ -33,9 +32,6 @@ from fireflyassets.ports.queue import JobQueue
 from fireflyassets.stages.pinning import pin, pin_card
 
 _log = logging.getLogger(__name__)
-
-_WRITERS: Final = 16
-"""Manifests written side by side: a brief of thousands would else take minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,18 +123,18 @@ class Intake:
     def _record(self, claims: Sequence[_Draft], *, wake: bool) -> dict[str, Recording]:
         if not claims:
             return {}
-        with ThreadPoolExecutor(_WRITERS, thread_name_prefix="manifests") as writers:
-            list(writers.map(self._keep_manifest, claims))
-        recordings = self.ledger.record([draft.row for draft in claims])
+        kept = manifest.bundle([draft.request for draft in claims])
+        self.objects.put(kept.key, kept.content, media_type=manifest.MEDIA_TYPE)
+        recordings = self.ledger.record(
+            [
+                replace(draft.row, input_manifest=pointer)
+                for draft, pointer in zip(claims, kept.pointers, strict=True)
+            ]
+        )
         found = {draft.job_id: told for draft, told in zip(claims, recordings, strict=True)}
         if wake:
             self._wake([job for job, told in found.items() if isinstance(told, Recorded)])
         return found
-
-    def _keep_manifest(self, draft: _Draft) -> None:
-        self.objects.put(
-            draft.row.input_manifest, manifest.dump(draft.request), media_type=manifest.MEDIA_TYPE
-        )
 
     def _wake(self, job_ids: Sequence[str]) -> None:
         if not job_ids:
@@ -182,7 +178,7 @@ def _draft(
             campaign_id=request.campaign,
             status=Status.QUEUED,
             run_id=None,
-            input_manifest=manifest.key_of(job_id, request),
+            input_manifest="",  # Where it lies is known once it is clear which rows are new.
             outputs=(),
             cost_estimate=_price(campaign, request, card),
             cost_actual=None,

@@ -22,6 +22,7 @@ from fireflyassets_tests.front_door import (
     FrontDoor,
     asked,
     front_door,
+    stored_manifest,
 )
 
 
@@ -58,7 +59,7 @@ def test_of_many_racing_requests_for_a_key_one_wins_with_its_own_manifest() -> N
         ]
         row = door.ledger.job(ids.job_id(CUSTOMER, "job-1"))
         assert row is not None
-        content = door.objects.get(row.input_manifest)
+        content = stored_manifest(door, row)
         assert content is not None
         assert [manifest.load(content).prompt] == winners
         assert kinds(told).count("Conflict") == 7
@@ -73,7 +74,7 @@ class WatchingLedger(MemoryLedger):
         self.dies = dies
 
     def record(self, rows: Sequence[JobRow]) -> list[Recording]:
-        assert all(self._objects.exists(row.input_manifest) for row in rows)
+        assert all(self._objects.exists(manifest.place(row.input_manifest).key) for row in rows)
         told = super().record(rows)
         if self.dies:
             raise ConnectionError("The connection broke after the write.")

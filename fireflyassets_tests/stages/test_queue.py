@@ -27,6 +27,7 @@ from fireflyassets_tests.front_door import (
     card,
     config,
     front_door,
+    stored_manifest,
 )
 
 HOUR = timedelta(hours=1)
@@ -63,7 +64,7 @@ def test_requests_become_rows_and_leave_the_queue() -> None:
     assert len(door.ledger.campaign_jobs(CUSTOMER, CAMPAIGN)) == 2
     row = door.ledger.job(ids.job_id("bolt", "c"))
     assert row is not None
-    assert door.objects.exists(row.input_manifest)
+    assert stored_manifest(door, row)
     assert left(door) == []
 
 
