@@ -20,7 +20,7 @@ from fireflyassets.core.job import JobRow
 from fireflyassets.core.request import Problem
 from fireflyassets.ports.entries import Place
 
-VERSION: Final = "2026-11-30"
+VERSION: Final = "2026-12-01"
 """Of the contract: names and meanings. It moves when a client could notice."""
 _FRESHNESS: Final = "private, no-cache"
 """Kept by the caller alone, and asked about each time: the answer is then a short 304."""

@@ -17,7 +17,7 @@ from typing_extensions import TypedDict
 from fireflyassets.api.problems import ProblemPart, said
 from fireflyassets.core.brief import Row
 from fireflyassets.core.job import Hold, JobRow
-from fireflyassets.core.request import Problem
+from fireflyassets.core.request import KEY_FIELD, Problem
 from fireflyassets.core.status import HumanReview, Status
 from fireflyassets.ports.entries import Conflict, Duplicate, Recorded
 from fireflyassets.stages import notify
@@ -37,7 +37,7 @@ Key = Annotated[str, Field(examples=["market-01"])]
 class Job(notify.JobPayload, TypedDict):
     """A job: how it stands, why it waits, what it costs."""
 
-    key: Key
+    idempotencyKey: Key
     url: Annotated[str, Field(json_schema_extra={"format": "uri"})]
     createdAt: notify.Instant
     updatedAt: notify.Instant
@@ -85,7 +85,7 @@ class AcceptedRow(TypedDict):
     """The job that a row of a brief is."""
 
     row: Annotated[int | None, Field(description="As a spreadsheet counts: the header is row 1.")]
-    key: Key
+    idempotencyKey: Key
     jobId: Annotated[str, Field(json_schema_extra={"format": "uuid"})]
     status: str
     repeated: Annotated[bool, Field(description="Whether it was known before this brief.")]
@@ -107,7 +107,7 @@ def job(row: JobRow, *, api_url: str) -> Job:
     """Return a job: what a webhook says, and what only its owner asks."""
     return {
         **notify.payload(row, api_url=api_url),
-        "key": row.idempotency_key,
+        "idempotencyKey": row.idempotency_key,
         "url": f"{api_url}/v1/jobs/{row.job_id}",
         "createdAt": notify.instant(row.created_at),
         "updatedAt": notify.instant(row.updated_at),
@@ -146,7 +146,7 @@ def batch(
     jobs: list[AcceptedRow] = [
         {
             "row": row.number,
-            "key": answer.row.idempotency_key,
+            "idempotencyKey": answer.row.idempotency_key,
             "jobId": answer.row.job_id,
             "status": answer.row.status.value,
             "repeated": isinstance(answer, Duplicate),
@@ -173,14 +173,15 @@ def problems_of(rows: Sequence[Row], answers: Sequence[Answer]) -> list[Problem]
         if isinstance(answer, Invalid):
             told += answer.problems
         elif isinstance(answer, Conflict):
-            told.append(replace(conflict(), row=row.number))
+            named = row.raw.key_field if row.raw else KEY_FIELD
+            told.append(replace(conflict(), field=named, row=row.number))
     return told
 
 
 def conflict() -> Problem:
     """Return the problem of a key that stands for another request."""
     return Problem(
-        "key",
+        KEY_FIELD,
         "conflict",
         "Another request was recorded under this key.",
         "Send it under a new key, or repeat the first request exactly.",

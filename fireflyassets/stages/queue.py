@@ -17,7 +17,7 @@ from typing import Final
 from fireflyassets.core.brief import Row
 from fireflyassets.core.errors import CampaignOutOfService, Refused, TemplateChanged
 from fireflyassets.core.message import Requested, Wake, parse
-from fireflyassets.core.request import Problem
+from fireflyassets.core.request import KEY_FIELD, Problem
 from fireflyassets.ports.entries import Conflict, Recorded
 from fireflyassets.ports.queue import MAX_RECEIVES, JobQueue, Message
 from fireflyassets.stages.intake import Answer, Intake, Invalid
@@ -169,7 +169,9 @@ def _refusal(answer: Answer) -> str | None:
     if isinstance(answer, Invalid):
         return _reason(answer.problems)
     if isinstance(answer, Conflict):
-        return f"key: another request was recorded under this key, as job {answer.row.job_id}."
+        return (
+            f"{KEY_FIELD}: another request was recorded under this key, as job {answer.row.job_id}."
+        )
     return None
 
 

@@ -60,7 +60,7 @@ OTHER = token("bolt")
 
 JOB: dict[str, object] = {
     "campaign": CAMPAIGN,
-    "key": GOOD.key,
+    "idempotencyKey": GOOD.key,
     "prompt": GOOD.prompt,
     "locale": GOOD.locale,
     "headline": GOOD.headline,

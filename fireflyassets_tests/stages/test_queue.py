@@ -38,7 +38,7 @@ def body(key: str = "job-1", **changes: object) -> str:
         "version": 1,
         "customer": CUSTOMER,
         "campaign": CAMPAIGN,
-        "key": key,
+        "idempotencyKey": key,
         "prompt": GOOD.prompt,
         "locale": GOOD.locale,
         "headline": GOOD.headline,
@@ -125,7 +125,7 @@ def test_one_slice_may_hold_a_request_twice() -> None:
         (body(locale="fr-FR"), "locale (locale)"),
         (body(aspects=["1x1"]), "aspects (aspect)"),
         (body(aspects="1920x1080"), "aspects (type)"),
-        (body(key="a/b"), "key (key)"),
+        (body(key="a/b"), "idempotencyKey (key)"),
         (body(colour="red"), "colour (unknown)"),
         (body(campaign="nothing"), "There is no campaign 'acme/nothing'"),
     ],
@@ -176,7 +176,7 @@ def test_a_reason_says_what_is_wrong_and_not_only_the_cure() -> None:
         "headline (length): headline has 60 code points; at most 38 are allowed. Shorten it by 22.",
         "locale (locale): 'fr-FR' is not a locale of the campaign. Use one of en-GB, de-DE, ar-AE.",
         (
-            "key (key): The idempotency key is missing. "
+            "idempotencyKey (key): The idempotency key is missing. "
             "Send 1-64 characters of A-Z a-z 0-9 _ -; a UUID is advised."
         ),
     ]

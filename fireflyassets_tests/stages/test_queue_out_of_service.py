@@ -23,7 +23,7 @@ def body(customer: str = CUSTOMER, campaign: str = CAMPAIGN, **changes: object) 
         "version": 1,
         "customer": customer,
         "campaign": campaign,
-        "key": "k",
+        "idempotencyKey": "k",
         "prompt": GOOD.prompt,
         "locale": GOOD.locale,
         "headline": GOOD.headline,
