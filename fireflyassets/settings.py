@@ -41,7 +41,7 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="FIREFLYASSETS_", frozen=True, extra="forbid")
 
     project: Path = Path()
-    """Folder that holds ``campaigns/ credentials/ limits/ rates/``."""
+    """Folder that holds ``campaigns/ credentials/ guardrails/ limits/ rates/``."""
 
     ims_url: str = "https://ims-na1.adobelogin.com"
     firefly_url: str = "https://firefly-api.adobe.io"

@@ -26,6 +26,7 @@ from fireflyassets.core.job import JobRow
 from fireflyassets.core.request import Problem
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets.ports.clock import Clock
+from fireflyassets.ports.guardrail import Guardrail
 from fireflyassets.ports.keys import SigningKeys
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
@@ -55,6 +56,7 @@ class Ports:
     clock: Clock
     pictures: PictureReader
     keys: SigningKeys
+    guardrail: Guardrail
 
 
 class Desk:
@@ -64,7 +66,14 @@ class Desk:
         self.ports = ports
         self._kept: dict[tuple[str, str, str], timedelta] = {}
         self.api_url = settings.api_url.rstrip("/")
-        self.intake = Intake(ports.ledger, ports.objects, ports.queue, ports.catalogue, ports.clock)
+        self.intake = Intake(
+            ports.ledger,
+            ports.objects,
+            ports.queue,
+            ports.catalogue,
+            ports.clock,
+            ports.guardrail,
+        )
         self.thumbnails = Thumbnails(ports.ledger, ports.objects, ports.pictures)
         self.steering = Steering(ports.ledger, ports.clock, self._keep)
         self.bearers = Bearers(ports.keys, ports.clock, settings)

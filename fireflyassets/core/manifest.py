@@ -8,12 +8,12 @@ the pointer).
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import accumulate, pairwise
 from typing import Any, Final, cast
 
 from fireflyassets.core import ids
-from fireflyassets.core.job import JobRequest
+from fireflyassets.core.job import JobRequest, Rewritten
 
 MEDIA_TYPE: Final = "application/x-ndjson"
 _VERSION: Final = 1
@@ -64,11 +64,13 @@ def place(pointer: str) -> Place:
 
 def dump(request: JobRequest) -> bytes:
     """Return the manifest's line: equal requests give equal bytes, whenever they come."""
-    said = {
+    said: dict[str, object] = {
         "version": _VERSION,
         **{name: getattr(request, name) for name in _TEXTS},
         "aspects": request.aspects,
     }
+    if request.rewritten:
+        said["rewritten"] = asdict(request.rewritten)
     return json.dumps(said, ensure_ascii=False, sort_keys=True).encode() + b"\n"
 
 
@@ -81,4 +83,8 @@ def load(content: bytes) -> JobRequest:
     said = cast("dict[str, Any]", json.loads(content))
     if said.get("version") != _VERSION:
         raise ValueError(f"A manifest of version {said.get('version')!r} can't be read.")
-    return JobRequest(**{name: said[name] for name in _TEXTS}, aspects=tuple(said["aspects"]))
+    return JobRequest(
+        **{name: said[name] for name in _TEXTS},
+        aspects=tuple(said["aspects"]),
+        rewritten=Rewritten(**said["rewritten"]) if "rewritten" in said else None,
+    )

@@ -58,7 +58,7 @@ def validate(raw: RawRequest, campaign: CampaignConfig) -> JobRequest | tuple[Pr
     """Return the request, or every problem it has; never only the first one."""
     problems = (
         *_key(raw),
-        *_text("prompt", raw.prompt, PROMPT_LIMIT),
+        *prompt_problems(raw.prompt),
         *_text("headline", raw.headline, campaign.headline_limit),
         *_locale(raw.locale, campaign),
         *_aspects(raw.aspects, campaign),
@@ -75,6 +75,11 @@ def validate(raw: RawRequest, campaign: CampaignConfig) -> JobRequest | tuple[Pr
         # The campaign's order, so that the same set asked in another order is the same request.
         aspects=tuple(aspect for aspect in campaign.aspects if aspect in raw.aspects),
     )
+
+
+def prompt_problems(prompt: str) -> tuple[Problem, ...]:
+    """Return what is wrong with a prompt as a text, whoever wrote it."""
+    return tuple(_text("prompt", prompt, PROMPT_LIMIT))
 
 
 def raw_request(fields: Mapping[str, object]) -> RawRequest | tuple[Problem, ...]:

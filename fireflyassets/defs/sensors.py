@@ -47,13 +47,28 @@ _KEYS_LEASE: Final = timedelta(seconds=60)
     name="job_queue",
     minimum_interval_seconds=_TICK,
     default_status=dg.DefaultSensorStatus.RUNNING,
-    required_resource_keys={"ledger", "objects", "job_queue", "catalogue", "settings", "clock"},
+    required_resource_keys={
+        "ledger",
+        "objects",
+        "job_queue",
+        "catalogue",
+        "guardrail",
+        "settings",
+        "clock",
+    },
     description="Drains the job queue into the ledger; deletes only what is durable.",
 )
 def job_queue_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
     """Drain a slice of the queue; the dispatch sensor starts the runs."""
     given = context.resources
-    intake = Intake(given.ledger, given.objects, given.job_queue, given.catalogue, given.clock)
+    intake = Intake(
+        given.ledger,
+        given.objects,
+        given.job_queue,
+        given.catalogue,
+        given.clock,
+        given.guardrail,
+    )
     settings = given.settings
     drained = drain(
         given.job_queue, intake, most=settings.queue_slice, senders=settings.queue_senders

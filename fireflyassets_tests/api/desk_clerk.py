@@ -126,6 +126,7 @@ def clerk(
         catalogue=door.intake.catalogue,
         clock=door.clock,
         pictures=PillowPictures(),
+        guardrail=door.intake.guardrail,
         keys=MemoryKeys(KeySet([KEY]).as_dict(private=False)),
     )
     return Clerk(door, create_app(ports, settings), peer)

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
@@ -14,7 +15,7 @@ from fireflyassets.core.brief import Row
 from fireflyassets.core.errors import ServiceDown
 from fireflyassets.core.job import JobRow
 from fireflyassets.ports.entries import Duplicate, Recorded, Recording
-from fireflyassets.stages.intake import Answer, Intake
+from fireflyassets.stages.intake import Answer
 from fireflyassets_tests.front_door import (
     CAMPAIGN,
     CUSTOMER,
@@ -85,7 +86,7 @@ def test_a_manifest_is_there_before_its_row() -> None:
     """No wave ever claims a job whose input is missing."""
     door = front_door()
     ledger = WatchingLedger(door.objects)
-    intake = Intake(ledger, door.objects, door.queue, door.intake.catalogue, door.clock)
+    intake = replace(door.intake, ledger=ledger)
 
     told = intake.accept([asked(), asked(key="k2")], customer=CUSTOMER, campaign=CAMPAIGN)
 
@@ -96,7 +97,7 @@ def test_a_lost_answer_is_mended_by_sending_again() -> None:
     """The write went through and the caller never heard: the repeat gets the same job."""
     door = front_door()
     ledger = WatchingLedger(door.objects, dies=True)
-    intake = Intake(ledger, door.objects, door.queue, door.intake.catalogue, door.clock)
+    intake = replace(door.intake, ledger=ledger)
     with pytest.raises(ConnectionError):
         intake.accept([asked()], customer=CUSTOMER, campaign=CAMPAIGN)
 
@@ -118,7 +119,7 @@ def test_a_lost_wake_up_loses_nothing() -> None:
     """The job is durable; dispatch reads the ledger, not the queue."""
     door = front_door()
     queue = DeadQueue(door.clock)
-    intake = Intake(door.ledger, door.objects, queue, door.intake.catalogue, door.clock)
+    intake = replace(door.intake, queue=queue)
 
     (told,) = intake.accept([asked()], customer=CUSTOMER, campaign=CAMPAIGN)
 
@@ -138,7 +139,7 @@ class BrokenObjects(MemoryObjects):
 def test_without_its_manifest_no_row_is_written() -> None:
     """A bucket that can't be written to leaves no half-written job."""
     door = front_door()
-    intake = Intake(door.ledger, BrokenObjects(), door.queue, door.intake.catalogue, door.clock)
+    intake = replace(door.intake, objects=BrokenObjects())
 
     with pytest.raises(ConnectionError):
         intake.accept([asked()], customer=CUSTOMER, campaign=CAMPAIGN)
