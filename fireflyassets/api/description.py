@@ -92,6 +92,12 @@ _CASES: Final[Mapping[HTTPStatus, _Case]] = {
         "The job was not accepted.",
         Problem("prompt", "empty", "prompt is empty.", "Write a prompt."),
     ),
+    HTTPStatus.TOO_MANY_REQUESTS: _Case(
+        "The tenant asks more often than is allowed.",
+        "This tenant asks more often than is allowed.",
+        Problem("", "rate", "This tenant asks more often than is allowed.", "Wait."),
+        ("Retry-After",),
+    ),
     HTTPStatus.INTERNAL_SERVER_ERROR: _Case(
         "A fault of ours.",
         "The request failed on our side. Nothing is half done: send it again.",

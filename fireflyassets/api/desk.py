@@ -16,6 +16,7 @@ from fastapi import Depends, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer, SecurityScopes
 
 from fireflyassets.api.problems import ProblemRaised, not_found
+from fireflyassets.api.reads import Buckets, KeptPages
 from fireflyassets.api.thumbnails import Thumbnails
 from fireflyassets.api.tokens import Bearers, Caller, Refused, Scope
 from fireflyassets.core import ids
@@ -36,6 +37,7 @@ from fireflyassets.settings import Settings
 from fireflyassets.stages.intake import Intake
 from fireflyassets.stages.pinning import pinned
 from fireflyassets.stages.steering import Steering
+from fireflyassets.wave.assembly import LimitsOf
 from fireflyassets.wave.endings import KEEP
 
 _BEARER: Final = HTTPBearer(
@@ -57,6 +59,7 @@ class Ports:
     pictures: PictureReader
     keys: SigningKeys
     guardrail: Guardrail
+    limits: LimitsOf
 
 
 class Desk:
@@ -77,6 +80,8 @@ class Desk:
         self.thumbnails = Thumbnails(ports.ledger, ports.objects, ports.pictures)
         self.steering = Steering(ports.ledger, ports.clock, self._keep)
         self.bearers = Bearers(ports.keys, ports.clock, settings)
+        self.buckets = Buckets(ports.clock, per_minute=settings.lists_per_minute)
+        self.pages = KeptPages(ports.clock)
 
     def _keep(self, row: JobRow) -> timedelta:
         """Return how long a row stays once it has ended: longest where nothing says it."""

@@ -37,6 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         clock=factory.clock,
         pictures=factory.pictures,
         guardrail=factory.guardrail,
+        limits=factory.catalogue.limits_for,
         keys=FetchedKeys(factory.clock, issuer=settings.oidc_issuer, url=settings.oidc_keys_url),
     )
     uvicorn.run(create_app(ports, settings), host=chosen.host, port=chosen.port)

@@ -16,6 +16,7 @@ from typing_extensions import TypedDict
 
 from fireflyassets.api.problems import ProblemPart, said
 from fireflyassets.core.brief import Row
+from fireflyassets.core.finish import Finish
 from fireflyassets.core.job import Hold, JobRow
 from fireflyassets.core.request import KEY_FIELD, Problem
 from fireflyassets.core.status import HumanReview, Status
@@ -69,6 +70,12 @@ class Campaign(TypedDict):
     costEstimate: Operations
     costActual: Operations
     costPossible: Operations
+    expectedFinish: Annotated[
+        notify.Instant | None, Field(description="To the minute; null where none is expected.")
+    ]
+    expectedFinishNote: Annotated[
+        str, Field(description="What the expectation takes for granted, or why there is none.")
+    ]
 
 
 class CampaignJobs(TypedDict):
@@ -122,7 +129,12 @@ def job(row: JobRow, *, api_url: str) -> Job:
 
 
 def campaign(
-    name: str, rows: Sequence[JobRow], hold: Hold | None, *, out_of_service: str | None
+    name: str,
+    rows: Sequence[JobRow],
+    hold: Hold | None,
+    finish: Finish,
+    *,
+    out_of_service: str | None,
 ) -> Campaign:
     """Return a campaign's sums over all its jobs, and why it makes none now, if it does not."""
     counts = Counter(row.status for row in rows)
@@ -136,6 +148,8 @@ def campaign(
         "costEstimate": str(sum((row.cost_estimate for row in rows), Decimal(0))),
         "costActual": str(sum((row.cost_actual or Decimal(0) for row in rows), Decimal(0))),
         "costPossible": str(sum((row.cost_possible or Decimal(0) for row in rows), Decimal(0))),
+        "expectedFinish": None if finish.at is None else notify.instant(finish.at),
+        "expectedFinishNote": finish.note,
     }
 
 

@@ -173,7 +173,9 @@ class Dispatcher:
         try:
             rates = [jobs_per_minute(shop, one, credential.organisation) for one in mine]
         except LimiterError:
-            rates = [contract_jobs_per_minute(shop, one, credential.organisation) for one in mine]
+            rates = [
+                contract_jobs_per_minute(shop.limits, one, credential.organisation) for one in mine
+            ]
         return wave_size(
             most=shop.settings.wave_jobs,
             horizon=shop.settings.wave_horizon,
