@@ -15,6 +15,7 @@ from fireflyassets.adapters.memory.ledger import MemoryLedger
 from fireflyassets.adapters.memory.objects import MemoryObjects
 from fireflyassets.adapters.memory.queue import MemoryQueue
 from fireflyassets.adapters.pillow import PillowPictures
+from fireflyassets.adapters.word_lists import WordLists
 from fireflyassets.core import ids
 from fireflyassets.core.brief import Row
 from fireflyassets.core.failure import Family
@@ -223,7 +224,7 @@ def floor(
         new_wave_id=lambda: ids.wave_id(clock.now(), f"{next(numbers):06x}"),
         lanes=Lanes(leases=INLINE, ledger=INLINE, transfers=INLINE),
     )
-    intake = Intake(ledger, objects, MemoryQueue(clock), known, clock)
+    intake = Intake(ledger, objects, MemoryQueue(clock), known, clock, WordLists())
     return Floor(clock, ledger, objects, images, documents, intake, shop)
 
 

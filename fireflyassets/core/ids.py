@@ -71,13 +71,13 @@ def rendition_key(customer: str, campaign: str, job: str, step: str, digest: str
     return f"renditions/{customer}/{campaign}/{job}/{step}-{digest[:16]}.jpg"
 
 
-def manifest_key(customer: str, campaign: str, job: str, digest: str) -> str:
-    """Return the key of a job's full input; *digest* is the sha256 of the manifest's bytes.
+def manifests_key(customer: str, campaign: str, digest: str) -> str:
+    """Return the key of the full input of jobs; *digest* is the sha256 of the object's bytes.
 
-    By content, since a manifest is written before its row is: of two different requests that race
-    for one idempotency key, the loser must not overwrite the winner's input.
+    By content, since manifests are written before their rows are: of two different requests that
+    race for one idempotency key, the loser must not overwrite the winner's input.
     """
-    return f"manifests/{customer}/{campaign}/{job}/{digest[:32]}.json"
+    return f"manifests/{customer}/{campaign}/{digest[:32]}.jsonl"
 
 
 def delivery_key(customer: str, campaign: str, job: str, aspect: str, filename: str) -> str:

@@ -6,7 +6,7 @@ operation is Adobe's billing unit, and what one costs stands in a contract we do
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from enum import StrEnum
@@ -68,14 +68,17 @@ class Cost:
 
     certain: Decimal = Decimal(0)
     possible: Decimal = Decimal(0)
+    open: bool = field(default=False, compare=False)
+    """True while a call is open whose answer may change it."""
 
 
-def cost_of(spent: Iterable[tuple[Cause, Decimal]]) -> Cost:
-    """Return what operations of given causes come to."""
+def cost_of(spent: Iterable[tuple[Cause, Decimal]], *, open_calls: bool = False) -> Cost:
+    """Return what operations of given causes come to, so far if calls are open."""
     rows = tuple(spent)
     return Cost(
         certain=sum((price for cause, price in rows if cause in _CERTAIN), Decimal(0)),
         possible=sum((price for cause, price in rows if cause in _POSSIBLE), Decimal(0)),
+        open=open_calls,
     )
 
 

@@ -109,7 +109,8 @@ async def read_request(tools: Receiver, row: JobRow) -> JobRequest:
     Raises:
         JobFailed: The manifest is gone or is not the one that the row's hash names.
     """
-    content = await tools.transfer(tools.objects.get, row.input_manifest)
+    place = manifest.place(row.input_manifest)
+    content = await tools.transfer(partial(tools.objects.get, part=place.part), place.key)
     request = manifest.load(content) if content else None
     if (
         request is None

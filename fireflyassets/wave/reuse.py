@@ -107,7 +107,8 @@ def _delivered(
 
 
 def _stored(ledger: JobLedger, objects: ObjectStore, row: JobRow) -> StoredJob:
-    content = objects.get(row.input_manifest)
-    if content is None:
+    place = manifest.place(row.input_manifest)
+    content = objects.get(place.key, part=place.part)
+    if not content:
         raise UnreadableManifest(row.job_id)
     return StoredJob(row, manifest.load(content), ledger.history(row.job_id))
