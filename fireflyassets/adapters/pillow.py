@@ -8,10 +8,8 @@ from PIL import Image, UnidentifiedImageError
 
 from fireflyassets.adapters import references
 from fireflyassets.adapters.slots import unfilled, views
+from fireflyassets.core.preflight import PIXEL_LIMIT
 from fireflyassets.ports.pictures import Normal, PictureReader, Seen, SlotView, Unreadable
-
-PIXEL_LIMIT: Final = 80_000_000
-"""Above it a header is taken for a size bomb and nothing is decoded."""
 
 _MEDIA_TYPES: Final = {
     "JPEG": "image/jpeg",
