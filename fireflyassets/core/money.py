@@ -48,6 +48,7 @@ _CERTAIN: Final = FOR_A_RESULT | {
     Cause.DUPLICATE,
     Cause.EXTRA_VARIANT,
     Cause.EXTRA_ASPECT,
+    Cause.CANCELLED_LATE,
     Cause.ORPHANED,
 }
 _POSSIBLE: Final = frozenset(
@@ -55,7 +56,6 @@ _POSSIBLE: Final = frozenset(
         Cause.POSSIBLE_DUPLICATE,
         Cause.POSSIBLE_COST,
         Cause.ACCEPTED_BUT_FAILED,
-        Cause.CANCELLED_LATE,
     }
 )
 

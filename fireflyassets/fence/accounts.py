@@ -46,7 +46,7 @@ _OF_CAUSE = {
     Cause.POSSIBLE_DUPLICATE: Part.POSSIBLE_DUPLICATE,
     Cause.POSSIBLE_COST: Part.POSSIBLE_COST,
     Cause.ACCEPTED_BUT_FAILED: Part.ACCEPTED_BUT_FAILED,
-    Cause.CANCELLED_LATE: Part.ACCEPTED_BUT_FAILED,
+    Cause.CANCELLED_LATE: Part.ORPHANED,
 }
 """What was saved by the cache is no part of any bill."""
 
