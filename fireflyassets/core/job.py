@@ -17,6 +17,14 @@ from fireflyassets.core.status import HumanReview, Status
 
 
 @dataclass(frozen=True, slots=True)
+class Rewritten:
+    """What is sent instead of a prompt, by which rule of the guardrail."""
+
+    prompt: str
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
 class JobRequest:
     """One creative request, valid against its campaign. Stored whole in the manifest."""
 
@@ -27,6 +35,8 @@ class JobRequest:
     locale: str
     headline: str
     aspects: tuple[str, ...]
+    rewritten: Rewritten | None = None
+    """Beside the prompt as it was written, which alone tells a repeated request."""
 
     def digest(self) -> str:
         """Return the hash that tells a repeated request from another one under the same key.
@@ -45,8 +55,9 @@ class JobRequest:
         return hashlib.sha256(json.dumps(said, ensure_ascii=False).encode()).hexdigest()
 
     def text(self, name: str) -> str:
-        """Return the text that ``job.<name>`` stands for in a recipe."""
-        return {"prompt": self.prompt, "headline": self.headline, "locale": self.locale}[name]
+        """Return the text that ``job.<name>`` stands for in a recipe: a prompt as it is sent."""
+        prompt = self.rewritten.prompt if self.rewritten else self.prompt
+        return {"prompt": prompt, "headline": self.headline, "locale": self.locale}[name]
 
 
 FACTORY: Final = "factory"

@@ -14,7 +14,9 @@ from typing import Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from fireflyassets.core.recipe import ComposeStep, GenerateStep, Model, Recipe, Step
+from fireflyassets.core.photoshop_step import ComposeStep, Step
+from fireflyassets.core.recipe import Recipe
+from fireflyassets.core.recipe_step import GenerateStep, Model
 
 
 class Cause(StrEnum):
@@ -99,6 +101,10 @@ class Kind(StrEnum):
     GENERATE_V4 = "generate-v4"
     REMOVE_BACKGROUND = "remove-background"
     EDIT = "edit"
+    EXECUTE_ACTIONS = "execute-actions"
+    GENERATE_MANIFEST = "generate-manifest"
+    CREATE_ARTBOARD = "create-artboard"
+    AUTO_CROP = "auto-crop"
 
 
 class RateCard(BaseModel):
@@ -192,10 +198,12 @@ def card_for(cards: tuple[RateCard, ...], day: date) -> RateCard:
 
 
 def estimate(recipe: Recipe, *, locale: str, aspects: int, card: RateCard) -> Decimal:
-    """Return the operations of one job when every call succeeds at its first try."""
+    """Return the operations of one job when every call succeeds at its first try.
+
+    A step that waits for what a manifest says is counted: it may run.
+    """
     total = Decimal(0)
     for step in recipe.steps:
         if step.when is None or step.when.holds(locale=locale):
-            calls = aspects if isinstance(step, ComposeStep) else 1
-            total += calls * card.price(step)
+            total += recipe.runs(step, aspects=aspects) * card.price(step)
     return total

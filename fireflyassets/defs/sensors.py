@@ -47,13 +47,28 @@ _KEYS_LEASE: Final = timedelta(seconds=60)
     name="job_queue",
     minimum_interval_seconds=_TICK,
     default_status=dg.DefaultSensorStatus.RUNNING,
-    required_resource_keys={"ledger", "objects", "job_queue", "catalogue", "settings", "clock"},
+    required_resource_keys={
+        "ledger",
+        "objects",
+        "job_queue",
+        "catalogue",
+        "guardrail",
+        "settings",
+        "clock",
+    },
     description="Drains the job queue into the ledger; deletes only what is durable.",
 )
 def job_queue_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
     """Drain a slice of the queue; the dispatch sensor starts the runs."""
     given = context.resources
-    intake = Intake(given.ledger, given.objects, given.job_queue, given.catalogue, given.clock)
+    intake = Intake(
+        given.ledger,
+        given.objects,
+        given.job_queue,
+        given.catalogue,
+        given.clock,
+        given.guardrail,
+    )
     settings = given.settings
     drained = drain(
         given.job_queue, intake, most=settings.queue_slice, senders=settings.queue_senders
@@ -164,7 +179,9 @@ class Dispatcher:
         try:
             rates = [jobs_per_minute(shop, one, credential.organisation) for one in mine]
         except LimiterError:
-            rates = [contract_jobs_per_minute(shop, one, credential.organisation) for one in mine]
+            rates = [
+                contract_jobs_per_minute(shop.limits, one, credential.organisation) for one in mine
+            ]
         return wave_size(
             most=shop.settings.wave_jobs,
             horizon=shop.settings.wave_horizon,

@@ -14,7 +14,7 @@ from fireflyassets.core import errors
 from fireflyassets.core.failure import Fault
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.money import Cause, RateCard
-from fireflyassets.core.recipe import ComposeStep, PictureStep
+from fireflyassets.core.photoshop_step import ComposeStep, PictureStep
 from fireflyassets.core.status import CLOSED, Status
 from fireflyassets.fence.call import Arrived, StepCall
 from fireflyassets.fence.collecting import call_back

@@ -243,10 +243,10 @@ class UnreadObjects(MemoryObjects):
 
     away = False
 
-    def get(self, key: str) -> bytes | None:
+    def get(self, key: str, *, part: tuple[int, int] | None = None) -> bytes | None:
         if self.away:
             raise StoreUnavailable("S3", "ReadTimeoutError")
-        return super().get(key)
+        return super().get(key, part=part)
 
 
 def test_a_bucket_that_is_away_when_a_wave_begins_counts_no_crash() -> None:
