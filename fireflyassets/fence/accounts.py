@@ -150,8 +150,6 @@ def _part(operation: Operation, send: Attempt | None) -> Part:
             return Part.IN_FLIGHT
         if send.is_unknown:
             return Part.UNKNOWN
-    if send is not None and send.decision and send.decision.verdict is Verdict.DROP:
-        return Part.UNKNOWN
     return _OF_CAUSE[operation.cause]
 
 

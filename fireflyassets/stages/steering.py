@@ -15,6 +15,7 @@ from typing import Final
 
 from fireflyassets.core.job import CAMPAIGN, Cancel, Hold, JobRow
 from fireflyassets.core.status import ENDED, Status, may_move
+from fireflyassets.fence.standing import awaits_person
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.entries import Ending, Place
 from fireflyassets.ports.ledger import JobLedger
@@ -52,6 +53,12 @@ _WITH_CAMPAIGN: Final = Kept("The job is held with its campaign.", "Resume the c
 _UNDECIDED: Final = Kept(
     "Nobody knows whether a paid call of the job was taken.",
     "Decide it with fireflyassets fence resolve, then ask again.",
+)
+
+
+_SETTLES: Final = Kept(
+    "A paid call of the job has no answer yet; the file that it writes will tell.",
+    "Ask again 75 minutes after the call was sent.",
 )
 
 
@@ -98,9 +105,12 @@ class Steering:
         if row.hold.by == CAMPAIGN:
             return _WITH_CAMPAIGN
         history = self.ledger.history(row.job_id)
-        if any(one.is_unknown for one in history.unanswered if one.generation == row.generation):
-            return _UNDECIDED
-        if not self.ledger.lift(row, now=self.clock.now(), said=f"Resumed by {by}: {why}"):
+        mine = [one for one in history.unanswered if one.generation == row.generation]
+        now = self.clock.now()
+        if any(one.is_unknown for one in mine):
+            by_person = any(awaits_person(one, now=now) for one in mine)
+            return _UNDECIDED if by_person else _SETTLES
+        if not self.ledger.lift(row, now=now, said=f"Resumed by {by}: {why}"):
             return _MOVED
         return self.ledger.job(row.job_id) or _MOVED
 
