@@ -12,7 +12,7 @@ from fastapi.responses import JSONResponse, Response
 from fireflyassets.api import description, shapes
 from fireflyassets.api.bodies import JSON, ReasonBody
 from fireflyassets.api.description import refusals
-from fireflyassets.api.desk import AtDesk, Operator, Writer, job_row, require_campaign
+from fireflyassets.api.desk import AtDesk, Operator, Writer, costed, job_row, require_campaign
 from fireflyassets.api.problems import ProblemRaised
 from fireflyassets.api.result_routes import campaign_sums
 from fireflyassets.core.brief import json_object
@@ -69,7 +69,7 @@ def cancel_job(at: AtDesk, who: Writer, job_id: str) -> Response:
             Problem("job_id", "status", told.reason, told.fix),
         )
     status = HTTPStatus.ACCEPTED if isinstance(told, Cancelling) else HTTPStatus.OK
-    return JSONResponse(shapes.job(told.row, api_url=at.api_url), status)
+    return JSONResponse(shapes.job(costed(at, told.row), api_url=at.api_url), status)
 
 
 @router.post(
