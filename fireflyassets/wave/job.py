@@ -149,6 +149,9 @@ class JobRun:
     async def _deliver(
         self, pictures: dict[str, StepResult], renditions: dict[str, StepResult]
     ) -> tuple[tuple[Delivered, ...], Cost]:
+        if self.job.cancelled.is_set():
+            now = self.tools.clock.now()
+            raise errors.Stopped("The job is cancelled before it is delivered.", until=now)
         model = model_of(pictures.values())
         deliveries = tuple(
             await all_ended(
