@@ -78,6 +78,7 @@ LEAKY = saying(
     "x-request-id: theirs-1",
     "Retry-After: 7",
     "X-RateLimit-Remaining: 3",
+    "X-Access-Rate-Limit-Level: org",
 )
 
 
@@ -137,7 +138,7 @@ def test_each_call_has_one_line_with_its_facts(records: Records) -> None:
     assert len(poll.request_id) == 36
     assert poll.answered_id == "theirs-1"
     assert poll.retry_after == "7"
-    assert poll.limits == "x-ratelimit-remaining=3"
+    assert poll.limits == "x-ratelimit-remaining=3,x-access-rate-limit-level=org"
     assert poll.milliseconds >= 0
 
 
