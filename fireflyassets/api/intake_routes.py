@@ -12,7 +12,7 @@ from fireflyassets.api.bodies import CSV, JSON, JSON_LINES, BriefBody, JobBody, 
 from fireflyassets.api.description import refusals
 from fireflyassets.api.desk import AtDesk, Writer
 from fireflyassets.api.problems import ProblemRaised
-from fireflyassets.core import ids
+from fireflyassets.core import ids, schemas
 from fireflyassets.core.brief import Row, json_object, read_csv, read_json_lines
 from fireflyassets.core.request import KEY_FIELD, Problem, RawRequest, raw_request
 from fireflyassets.ports.entries import Conflict, Recorded
@@ -43,9 +43,7 @@ _REFUSALS: Final = refusals(
         },
         **_REFUSALS,
     },
-    openapi_extra={
-        "requestBody": {"required": True, "content": {JSON: {"schema": description.JOB}}}
-    },
+    openapi_extra={"requestBody": {"required": True, "content": {JSON: {"schema": schemas.JOB}}}},
 )
 def accept_job(
     at: AtDesk,
@@ -104,7 +102,8 @@ def accept_brief(
     if bad == len(answers) or (bad and partial == "false" and not new):
         detail = f"Nothing new was accepted: {bad} of {len(answers)} rows have problems."
         raise ProblemRaised(_refusal(answers), detail, *problems)
-    return JSONResponse(shapes.batch(campaign, brief.rows, answers, problems), HTTPStatus.ACCEPTED)
+    told = shapes.batch(campaign, brief.rows, answers, problems, api_url=at.api_url)
+    return JSONResponse(told, HTTPStatus.ACCEPTED)
 
 
 def _refusal(answers: Sequence[Answer]) -> HTTPStatus:

@@ -154,7 +154,12 @@ def campaign(
 
 
 def batch(
-    name: str, rows: Sequence[Row], answers: Sequence[Answer], problems: Sequence[Problem]
+    name: str,
+    rows: Sequence[Row],
+    answers: Sequence[Answer],
+    problems: Sequence[Problem],
+    *,
+    api_url: str,
 ) -> Batch:
     """Return the answers to a brief, row by row."""
     jobs: list[AcceptedRow] = [
@@ -176,7 +181,7 @@ def batch(
         "refused": len(rows) - len(jobs),
         "costEstimate": str(sum((row.cost_estimate for row in new), Decimal(0))),
         "jobs": jobs,
-        "problems": [said(problem) for problem in problems],
+        "problems": [said(problem, api_url=api_url) for problem in problems],
     }
 
 

@@ -9,17 +9,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from enum import StrEnum
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from fireflyassets.core import font, ids, text_rule, text_style
 from fireflyassets.core.font import Font
-from fireflyassets.core.recipe import Recipe, Size
+from fireflyassets.core.recipe import GenerateStep, Model, Recipe, SimilarStep, Size
 from fireflyassets.core.text_rule import TextFrame
 
 Frames = Mapping[str, TextFrame]
 """Text layer -> its frame."""
+Intent = Literal["generate", "similar"]
+"""What a model is asked for."""
 Slug = Annotated[str, StringConstraints(pattern=f"^{ids.SLUG.pattern}$")]
 Locale = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(-[A-Z][a-z]{3})?(-[A-Z]{2})?$")]
 
@@ -41,7 +43,7 @@ class Retention(StrEnum):
 class CampaignConfig(BaseModel):
     """A campaign as its YAML file says it."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     customer: Slug
     campaign: Slug
@@ -56,6 +58,8 @@ class CampaignConfig(BaseModel):
     """Paths of font files (TTF, OTF), relative to the campaign's file: those of its text layers,
     then what stands in for letters that they lack, in order. Texts are measured by them."""
     recipe: Recipe
+    models: dict[Intent, tuple[Model, ...]] = Field(default_factory=dict[Intent, tuple[Model, ...]])
+    """Intent (kind of step) -> the models that its steps may name; one left out allows them all."""
     headline_limit: int = Field(default=38, ge=1, le=500)
     """Most code points of a headline: what fits the template in every locale."""
     review: ReviewMode = ReviewMode.NONE
@@ -73,6 +77,14 @@ class CampaignConfig(BaseModel):
             raise ValueError(
                 f"templates: no PSD for {', '.join(sorted(missing))}; name one or drop the aspect"
             )
+        for step in self.recipe.steps:
+            if isinstance(step, GenerateStep | SimilarStep):
+                allowed = self.models.get(step.kind, (step.model,))
+                if step.model not in allowed:
+                    raise ValueError(
+                        f"recipe: step {step.name!r} names the model {step.model}; for "
+                        f"{step.kind} the campaign allows {', '.join(allowed) or 'none'}"
+                    )
         if not self.recipe.composes:
             last = list(self.recipe.sizes().values())[-1]
             if self.aspects != (last,):
