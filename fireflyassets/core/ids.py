@@ -14,6 +14,9 @@ NAMESPACE: Final = UUID("6f1f3b52-5d0e-4b53-9a57-0a1c6b6f8f5e")
 KEY: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 SLUG: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
 ASPECT: Final = re.compile(r"[1-9][0-9]{0,4}x[1-9][0-9]{0,4}")
+DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+INBOX: Final = "inbox/"
+"""Where messages lie that are too large for the job queue."""
 STEP: Final = re.compile(r"[a-z][a-z0-9_]{0,31}")
 
 
@@ -72,6 +75,11 @@ def manifests_key(customer: str, campaign: str, digest: str) -> str:
     race for one idempotency key, the loser must not overwrite the winner's input.
     """
     return f"manifests/{customer}/{campaign}/{digest[:32]}.jsonl"
+
+
+def inbox_key(customer: str, digest: str) -> str:
+    """Return the key of a message's body, which its sha256 *digest* decides."""
+    return f"{INBOX}{customer}/{digest}.json"
 
 
 def delivery_key(customer: str, campaign: str, job: str, aspect: str, filename: str) -> str:

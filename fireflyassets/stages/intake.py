@@ -170,14 +170,15 @@ class Intake:
         )
         found = {draft.job_id: told for draft, told in zip(claims, recordings, strict=True)}
         if wake:
-            self._wake([job for job, told in found.items() if isinstance(told, Recorded)])
+            new = [job for job, told in found.items() if isinstance(told, Recorded)]
+            self._wake(new, claims[0].row.customer_id)
         return found
 
-    def _wake(self, job_ids: Sequence[str]) -> None:
+    def _wake(self, job_ids: Sequence[str], customer: str) -> None:
         if not job_ids:
             return
         try:
-            self.queue.send(message.wakes(job_ids))
+            self.queue.send(message.wakes(job_ids), tenant=customer)
         except (ServiceDown, ConnectionError):
             _log.warning("Wake-up for %d jobs not sent; dispatch finds them anyway.", len(job_ids))
 
