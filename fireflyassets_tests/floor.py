@@ -20,7 +20,9 @@ from fireflyassets.core import ids
 from fireflyassets.core.brief import Row
 from fireflyassets.core.failure import Family
 from fireflyassets.core.job import JobRow
-from fireflyassets.core.recipe import ComposeStep, GenerateStep, Recipe
+from fireflyassets.core.photoshop_step import ComposeStep
+from fireflyassets.core.recipe import Recipe
+from fireflyassets.core.recipe_step import GenerateStep
 from fireflyassets.core.request import RawRequest
 from fireflyassets.limiter import virtual_time
 from fireflyassets.limiter.memory import MemoryLimiter

@@ -19,7 +19,9 @@ from fireflyassets.core.campaign import Campaign, CampaignConfig, load
 from fireflyassets.core.errors import UnknownCampaign, UnusableConfiguration
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.money import RateCard
-from fireflyassets.core.recipe import ComposeStep, GenerateStep, Model, Recipe
+from fireflyassets.core.photoshop_step import ComposeStep
+from fireflyassets.core.recipe import Recipe
+from fireflyassets.core.recipe_step import GenerateStep, Model
 from fireflyassets.core.request import RawRequest
 from fireflyassets.ports.catalogue import Catalogue, Credential, Quarantined
 from fireflyassets.ports.guardrail import Guardrail
@@ -72,7 +74,14 @@ class FixedCatalogue(Catalogue):
     """A catalogue of given campaigns, without files."""
 
     def __init__(self, *configs: CampaignConfig, cards: tuple[RateCard, ...] = ()) -> None:
-        loaded = [load(each, dict.fromkeys(each.templates, "0" * 64)) for each in configs]
+        loaded = [
+            load(
+                each,
+                dict.fromkeys(each.templates, "0" * 64),
+                actions=dict.fromkeys(each.recipe.action_files(), "1" * 64),
+            )
+            for each in configs
+        ]
         self._campaigns = {campaign.slug: campaign for campaign in loaded}
         self._cards = cards or (card(),)
 
@@ -88,8 +97,8 @@ class FixedCatalogue(Catalogue):
     def quarantined(self) -> tuple[Quarantined, ...]:
         return ()
 
-    def template(self, campaign: Campaign, aspect: str) -> bytes:
-        return f"{campaign.slug} {aspect}".encode()
+    def template(self, campaign: Campaign, name: str) -> bytes:
+        return f"{campaign.slug} {name}".encode()
 
     def credential(self, name: str, *, customer: str) -> Credential:
         if customer not in {campaign.config.customer for campaign in self._campaigns.values()}:

@@ -135,25 +135,26 @@ class FileCatalogue(Catalogue):
             raise CampaignOutOfService(slug, self.fault(slug) or "")
         raise UnknownCampaign(slug)
 
-    def template(self, campaign: Campaign, aspect: str) -> bytes:
-        """Return the template document of an aspect, if it still is the pinned one.
+    def template(self, campaign: Campaign, name: str) -> bytes:
+        """Return an aspect's template, or a file of actions by its path, if it is as pinned.
 
         Raises:
             TemplateChanged: The file has changed since it was checked.
             UnusableTemplate: There is none.
         """
-        filed, digest = self._campaigns.get(campaign.slug), campaign.templates.get(aspect)
-        if filed is None or digest is None or aspect not in filed.templates:
-            raise UnusableTemplate(f"Campaign {campaign.slug} has no template for {aspect}.")
-        path = filed.templates[aspect]
+        filed = self._campaigns.get(campaign.slug)
+        digest = {**campaign.templates, **campaign.actions}.get(name)
+        if filed is None or digest is None or name not in filed.templates:
+            raise UnusableTemplate(f"Campaign {campaign.slug} has no template for {name}.")
+        path = filed.templates[name]
         since: datetime | None = None
         try:
             since = datetime.fromtimestamp(path.stat().st_mtime, UTC)
             content = path.read_bytes()
         except OSError as error:
-            raise TemplateChanged(campaign.slug, aspect, self._named(path), since=since) from error
+            raise TemplateChanged(campaign.slug, name, self._named(path), since=since) from error
         if hashlib.sha256(content).hexdigest() != digest:
-            raise TemplateChanged(campaign.slug, aspect, self._named(path), since=since)
+            raise TemplateChanged(campaign.slug, name, self._named(path), since=since)
         return content
 
     def files(self) -> Iterator[Path]:

@@ -59,14 +59,14 @@ class WatchedCatalogue(Catalogue, Guardrail):
         """Return the files that can't be used."""
         return self.now().quarantined()
 
-    def template(self, campaign: Campaign, aspect: str) -> bytes:
-        """Return the template document of an aspect, if it still is the pinned one.
+    def template(self, campaign: Campaign, name: str) -> bytes:
+        """Return an aspect's template, or a file of actions by its path, if it is as pinned.
 
         Raises:
             TemplateChanged: The file has changed since it was checked.
             UnusableTemplate: There is none.
         """
-        return self.now().template(campaign, aspect)
+        return self.now().template(campaign, name)
 
     def credential(self, name: str, *, customer: str) -> Credential:
         """Return a credential that may carry *customer*'s jobs.

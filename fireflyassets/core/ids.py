@@ -60,7 +60,8 @@ def original_key(
 
 def suffix(media_type: str) -> str:
     """Return the ending of a file's name that agrees with its bytes."""
-    return {"image/png": "png", "image/webp": "webp"}.get(media_type, "jpg")
+    known = {"image/png": "png", "image/webp": "webp", "application/json": "json"}
+    return known.get(media_type, "jpg")
 
 
 def rendition_key(customer: str, campaign: str, job: str, step: str, digest: str) -> str:
@@ -105,3 +106,8 @@ def rate_card_key(version: str) -> str:
 def template_key(digest: str) -> str:
     """Return the content-addressed key of a template document."""
     return f"templates/{digest}.psd"
+
+
+def actions_key(digest: str, path: str) -> str:
+    """Return the content-addressed key of a file of recorded actions; its ending is kept."""
+    return f"actions/{digest}.{path.rsplit('.', 1)[-1]}"

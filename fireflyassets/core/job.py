@@ -12,6 +12,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Final
 
+from fireflyassets.core.money import Cost
 from fireflyassets.core.status import HumanReview, Status
 
 
@@ -129,6 +130,13 @@ class JobRow:
     ended_at: datetime | None = None
     cost_possible: Decimal | None = None
     """What may have been billed beside ``cost_actual``, which is what certainly was."""
+    unsettled: bool = False
+    """An open call may still move it: the fence holds it, or it ended with a call in flight."""
+
+    @property
+    def cost(self) -> Cost:
+        """Return what the row says that the job has cost."""
+        return Cost(self.cost_actual or Decimal(0), self.cost_possible or Decimal(0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,9 +106,15 @@ def open_calls_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
     """Look after one slice of the sends without an owner; the cursor goes round."""
     shop = resources.shop(context.resources)
     returned = give_back_stranded(shop.ledger, now=shop.clock.now(), most=_SLICE)
-    after = datetime.fromisoformat(context.cursor) if context.cursor else None
-    swept = sweep_calls(shop, after=after, most=_SLICE)
-    context.update_cursor(swept.after.isoformat() if swept.after else "")
+    after, _, behind = (context.cursor or "").partition(" ")
+    swept = sweep_calls(
+        shop,
+        after=datetime.fromisoformat(after) if after else None,
+        behind=behind or None,
+        most=_SLICE,
+    )
+    began = swept.after.isoformat() if swept.after else ""
+    context.update_cursor(f"{began} {swept.behind or ''}".rstrip())
     return dg.SkipReason(f"{swept.sentence()} {returned} jobs of ended waves given back.")
 
 

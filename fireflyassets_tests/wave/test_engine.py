@@ -6,7 +6,8 @@ from dataclasses import replace
 from fireflyassets.core import manifest
 from fireflyassets.core.failure import Family, Fault
 from fireflyassets.core.job import JobRequest
-from fireflyassets.core.recipe import ComposeStep, Recipe
+from fireflyassets.core.photoshop_step import ComposeStep
+from fireflyassets.core.recipe import Recipe
 from fireflyassets.core.status import Status
 from fireflyassets.limiter.virtual_time import run
 from fireflyassets.ports.paid import NotAccepted
