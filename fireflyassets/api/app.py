@@ -8,6 +8,7 @@ from fireflyassets.api import (
     intake_routes,
     open_routes,
     problems,
+    reference_routes,
     result_routes,
     steering_routes,
 )
@@ -27,7 +28,13 @@ def create_app(ports: Ports, settings: Settings) -> FastAPI:
         generate_unique_id_function=description.operation_id,
     )
     app.state.desk = Desk(ports, settings)
-    for part in (intake_routes, result_routes, steering_routes, open_routes):
+    for part in (
+        intake_routes,
+        reference_routes,
+        result_routes,
+        steering_routes,
+        open_routes,
+    ):
         app.include_router(part.router, dependencies=[Depends(answers.known_version)])
     problems.install(app, api_url=app.state.desk.api_url)
     description.install(app)

@@ -67,6 +67,7 @@ def request_body(request: Requested) -> str:
         "locale": raw.locale,
         "headline": raw.headline,
         "aspects": list(raw.aspects),
+        **({"reference": raw.reference} if raw.reference else {}),
     }
     return json.dumps(said, ensure_ascii=False)
 

@@ -41,6 +41,12 @@ JOB: Final[Schema] = {
             "items": {"type": "string", "pattern": f"^{ids.ASPECT.pattern}$"},
             "description": "Some of the campaign's.",
         },
+        "reference": {
+            "type": "string",
+            "pattern": f"^{ids.REFERENCE.pattern.replace('?P<', '?<')}$",
+            "description": "A picture that was sent to POST /v1/references, where the campaign's "
+            "recipe takes one.",
+        },
     },
     "example": {
         "campaign": "spring-launch",

@@ -4,7 +4,7 @@ In: rows of raw requests of one campaign. Out: drafts, priced and judged; nothin
 Spends: nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -142,9 +142,15 @@ def _of_rewriting(problem: Problem, verdict: Rewritten, number: int | None) -> P
     return replace(problem, message=sentence, row=number)
 
 
-def judged(draft: Draft, campaign: Campaign, guardrail: Guardrail) -> Draft | Invalid:
-    """Return the draft as the guardrail lets it through."""
+def judged(
+    draft: Draft, campaign: Campaign, guardrail: Guardrail, exists: Callable[[str], bool]
+) -> Draft | Invalid:
+    """Return the draft as the guardrail lets it through; its picture must be there."""
     request = draft.request
+    if request.reference and not exists(request.reference.key):
+        sentence = "There is no such picture."
+        fix = "Send it to POST /v1/references, and the name that it gets here."
+        return Invalid((Problem("reference", "unknown", sentence, fix, draft.number),))
     verdict = guardrail.judge(
         request.prompt,
         customer=request.customer,

@@ -13,6 +13,7 @@ and may be lost.
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from fireflyassets.core import manifest, message
 from fireflyassets.core.brief import Row
@@ -85,9 +86,10 @@ class Intake:
         drafts = drafted(rows, loaded, card, now=now)
         named = {draft.job_id for draft in drafts if isinstance(draft, Draft)}
         known = self.ledger.jobs(customer, named)
+        there = cache(self.objects.exists)  # Of this call: one picture may serve a whole brief.
         # A known request was judged when it was new.
         drafts = [
-            judged(draft, loaded, self.guardrail)
+            judged(draft, loaded, self.guardrail, there)
             if isinstance(draft, Draft) and draft.job_id not in known
             else draft
             for draft in drafts

@@ -1,6 +1,7 @@
 """Bodies of the job queue. Here: both formats, read and refused. Not here: the queue."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -89,7 +90,7 @@ def test_all_faults_of_a_request_are_told() -> None:
 
 def test_a_request_is_written_as_it_is_read() -> None:
     """And by the schema that is published."""
-    request = Requested("acme", "spring-launch", GOOD)
+    request = Requested("acme", "spring-launch", replace(GOOD, reference="a.png"))
 
     assert parse(message.request_body(request)) == request
     assert set(json.loads(message.request_body(request))) == set(document("message")["properties"])
