@@ -61,7 +61,7 @@ bench-fence: $(STAMP) ## Kill workers 200 times, compare the vendor's list with 
 	@$(BIN)/python benchmarks/fence.py --mutant lease
 	@$(BIN)/python benchmarks/fence.py --mutant resubmit
 
-bench-intake: $(STAMP) ## Measure the API's briefs, single jobs and racing claims; write out/bench/intake.json.
+bench-intake: $(STAMP) ## Measure the API's briefs, single jobs and racing claims; write out/bench/intake.json, fail where a bound is missed.
 	@$(BIN)/python benchmarks/intake.py
 
 bench-polling: $(STAMP) ## Measure polls, lag and memory with 1,000 jobs in flight; write out/bench/polling.json.

@@ -10,7 +10,7 @@ from math import ceil
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, Query
-from fastapi.responses import JSONResponse, RedirectResponse, Response
+from fastapi.responses import RedirectResponse, Response
 
 from fireflyassets.api import answers, shapes
 from fireflyassets.api.answers import IfNoneMatch, body_of, place, tell
@@ -213,9 +213,3 @@ def _may_see(who: Caller, row: JobRow) -> bool:
     """Say whether pictures of a job may be shown: reviewers alone see what is not approved."""
     open_review = row.human_reviewed in {HumanReview.PENDING, HumanReview.REJECTED}
     return not open_review or Scope.REVIEW in who.scopes
-
-
-@router.get("/health", include_in_schema=False)
-def show_health() -> Response:
-    """Say that the process answers; it looks at nothing behind it."""
-    return JSONResponse({"status": "ok"}, headers=_NOT_STORED)
