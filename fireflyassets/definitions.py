@@ -52,6 +52,7 @@ def defs() -> dg.Definitions:
     """Load the location: one bad campaign file is quarantined and takes nothing else down."""
     factory = composition.factory()
     composition.log_to_stderr(factory.settings)
+    composition.pump()
     catalogue = factory.catalogue
     campaigns = catalogue.campaigns()
     return build_definitions(campaigns, resources.resources(campaigns), catalogue.quarantined())

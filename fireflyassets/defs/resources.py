@@ -146,4 +146,10 @@ def shop(given: Any) -> Shop:  # noqa: ANN401 - Dagster makes a class for each s
         chance=composition.chance,
         new_wave_id=partial(composition.new_wave_id, ports["clock"]),
         lanes=composition.lanes(),
+        tally=composition.tally(),
     )
+
+
+def bring_metrics_away() -> None:
+    """Send the process's numbers now, where it sends any."""
+    composition.bring_metrics_away()

@@ -22,6 +22,7 @@ from fireflyassets.stages.bench import JobInHand, StoredJob, Tools, cost_so_far
 from fireflyassets.stages.compose import compose, step_name
 from fireflyassets.stages.deliver import Delivered, deliver, publishable
 from fireflyassets.stages.generate import generate
+from fireflyassets.wave import counting
 from fireflyassets.wave.reports import Check, Checked, Handed, Made, Report, Subject
 
 _log: Final = logging.getLogger("fireflyassets.wave")
@@ -103,7 +104,8 @@ class JobRun:
 
     async def _one(self, step: Step, work: Callable[[], Awaitable[T]]) -> T | None:
         try:
-            return await work()
+            with counting.step(self.tools.tally, step):
+                return await work()
         except errors.JobFailed:
             if step.on_failure is OnFailure.SKIP:
                 return None
