@@ -17,6 +17,7 @@ from importlib.metadata import version
 from fireflyassets.adapters import limiters, threads
 from fireflyassets.adapters.adobe.workshop import AdobeWorkshop
 from fireflyassets.adapters.aws import clients
+from fireflyassets.adapters.aws.backlog import DynamoBacklog
 from fireflyassets.adapters.aws.counted_ledger import CountedLedger
 from fireflyassets.adapters.aws.metrics import CloudWatchSink
 from fireflyassets.adapters.aws.objects import S3ObjectStore
@@ -34,6 +35,7 @@ from fireflyassets.adapters.watched_files import WatchedCatalogue
 from fireflyassets.core import ids
 from fireflyassets.core.tally import Tally
 from fireflyassets.limiter.port import Limiter
+from fireflyassets.ports.backlog import Backlog
 from fireflyassets.ports.clock import Clock, Lanes
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
@@ -50,6 +52,7 @@ class Factory:
     settings: Settings
     clock: Clock
     ledger: JobLedger
+    backlog: Backlog
     objects: ObjectStore
     queue: JobQueue
     catalogue: WatchedCatalogue
@@ -76,6 +79,7 @@ def build(settings: Settings) -> Factory:
         settings=settings,
         clock=clock,
         ledger=CountedLedger(dynamodb, prefix=settings.table_prefix, tally=tally()),
+        backlog=DynamoBacklog(dynamodb, prefix=settings.table_prefix),
         objects=objects,
         queue=SqsQueue(clients.sqs(settings.region), queue=settings.queue),
         catalogue=WatchedCatalogue(settings.project, clock),

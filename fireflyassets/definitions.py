@@ -11,7 +11,7 @@ import dagster as dg
 
 from fireflyassets import composition
 from fireflyassets.core.campaign import Campaign
-from fireflyassets.defs import assets, projections, resources, sensors
+from fireflyassets.defs import assets, projections, resources, sensors, watch
 from fireflyassets.ports.catalogue import Quarantined
 
 _log: Final = logging.getLogger("fireflyassets.definitions")
@@ -41,6 +41,7 @@ def build_definitions(
             sensors.open_calls_sensor,
             sensors.queue_lines_sensor,
             projections.projections_sensor,
+            watch.watch_sensor,
         ],
         resources=ports,
         executor=dg.in_process_executor,

@@ -156,6 +156,7 @@ def _index_attributes(row: JobRow) -> "dict[str, AttributeValueTypeDef | None]":
         "queueKey": line if queued else None,
         "queueSort": due if queued else None,
         "endedKey": ended_key(row.job_id, row.ended_at) if row.ended_at else None,
+        "deadKey": to.text(Status.DLQ) if row.status is Status.DLQ else None,
         "runningKey": to.text(RUNNING) if working else None,
         "runningSort": running_sort(row.wave or "", row.job_id) if working else None,
     }

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from fireflyassets.adapters.aws.backoff import Backoff
-from fireflyassets.ports.queue import JobQueue, Message
+from fireflyassets.ports.queue import Depth, JobQueue, Message
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -27,6 +27,7 @@ BATCH_BYTES: Final = 1_048_576
 """Largest sum of the messages of one batch."""
 REASON: Final = "reason"
 """Message attribute of a dead letter that we sent ourselves."""
+_VISIBLE: Final = "ApproximateNumberOfMessages"
 _REASON_OVERHEAD: Final = len(REASON) + len("String")
 
 
@@ -138,6 +139,14 @@ class SqsQueue(JobQueue):
             if not left:
                 return
         raise ConnectionError(f"SQS refused to delete {len(left)} messages.")
+
+    def depth(self) -> Depth:
+        """Return SQS's own approximate counts."""
+        return Depth(self._visible(self._urls.jobs), self._visible(self._urls.dead))
+
+    def _visible(self, url: str) -> int:
+        answer = self._client.get_queue_attributes(QueueUrl=url, AttributeNames=[_VISIBLE])
+        return int(answer["Attributes"][_VISIBLE])
 
     def quarantine(self, message: Message, *, reason: str) -> None:
         """Move a message that can't be read to the dead-letter queue with *reason*; send first."""
