@@ -37,6 +37,7 @@ from fireflyassets.core.tally import Tally
 from fireflyassets.limiter.port import Limiter
 from fireflyassets.ports.backlog import Backlog
 from fireflyassets.ports.clock import Clock, Lanes
+from fireflyassets.ports.guardrail import Guardrail
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.ports.pictures import PictureReader
@@ -56,6 +57,7 @@ class Factory:
     objects: ObjectStore
     queue: JobQueue
     catalogue: WatchedCatalogue
+    guardrail: Guardrail
     limiter: Limiter
     pictures: PictureReader
     adobe: Workshop
@@ -75,6 +77,7 @@ def build(settings: Settings) -> Factory:
     tokens = DynamoTokenStore(dynamodb, prefix=settings.table_prefix, clock=clock)
     s3, credentials = clients.s3_and_credentials(settings.region)
     objects = S3ObjectStore(s3, settings.bucket, credentials)
+    catalogue = WatchedCatalogue(settings.project, clock)
     return Factory(
         settings=settings,
         clock=clock,
@@ -82,7 +85,8 @@ def build(settings: Settings) -> Factory:
         backlog=DynamoBacklog(dynamodb, prefix=settings.table_prefix),
         objects=objects,
         queue=SqsQueue(clients.sqs(settings.region), queue=settings.queue),
-        catalogue=WatchedCatalogue(settings.project, clock),
+        catalogue=catalogue,
+        guardrail=catalogue,
         limiter=limiters.limiter(settings, table=tables.tickets),
         pictures=PillowPictures(),
         adobe=AdobeWorkshop(

@@ -11,7 +11,8 @@ from typing import Final
 
 from fireflyassets.core import errors, metric
 from fireflyassets.core.job import JobRow
-from fireflyassets.core.recipe import GenerateStep, Step
+from fireflyassets.core.photoshop_step import Step
+from fireflyassets.core.recipe_step import GenerateStep
 from fireflyassets.core.status import Status
 from fireflyassets.core.tally import Tally
 from fireflyassets.wave.reports import Ended, Turn
