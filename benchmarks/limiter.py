@@ -18,7 +18,7 @@ from limiter_fleet import Outcome, Run, fly, stores
 from limiter_rivals import RIVALS, SETTINGS, TABLE, dynamodb, ours
 
 from fireflyassets.limiter.dynamodb import table_spec
-from fireflyassets.limiter.simulation import Tenant, share
+from fireflyassets.limiter.sharing import Tenant, share
 from fireflyassets.limiter.storm import FixedMinute, SlidingMinute, TokenBucket, storm
 
 OUT = Path("out/bench/limiter.json")

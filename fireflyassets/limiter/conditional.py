@@ -96,15 +96,22 @@ class ConditionalLimiter(Limiter):
         if after is not before:
             audit_limits(item, limits)
 
-    def reserve(self, item: str, count: int, *, notice: timedelta = NO_NOTICE) -> Granted | Parked:
+    def reserve(
+        self, item: str, count: int, *, notice: timedelta = NO_NOTICE, turn: int = 0
+    ) -> Granted | Parked:
         """Take up to *count* tickets; see `Limiter.reserve`."""
         if count < 1:
             raise ValueError(f"A reservation takes at least one ticket, not {count}.")
         self._settle()
+        ask = reservation.Ask(count, notice // timedelta(microseconds=1), turn)
         fresh = False
         for _ in range(TRIES):
+            if self._state(item).state.turn and not fresh:
+                fresh = self._confirm(
+                    item
+                )  # Turns go on fast: a lost write costs more than a read.
             state, now = self._state(item).state, self._time()
-            step = reservation.plan(state, now, count, notice // timedelta(microseconds=1))
+            step = reservation.plan(state, now, ask)
             if isinstance(step, reservation.Refusal):
                 if fresh:
                     return Parked(instant(step.until), step.reason)
@@ -112,7 +119,8 @@ class ConditionalLimiter(Limiter):
                 continue
             answer = self._try(item, step)
             if isinstance(step, protocol.Take) and isinstance(answer, Applied):
-                return _granted(item, answer.state, step.count)
+                start = reservation.start_of(state, turn) if step.turn else 0
+                return _granted(item, answer.state, step.count, start)
         raise ReservationContended(item, tries=TRIES)
 
     def check(self, ticket: Ticket) -> Due | Waiting | Voided | Stale:
@@ -229,7 +237,7 @@ class ConditionalLimiter(Limiter):
         return answer
 
 
-def _granted(item: str, state: State, count: int) -> Granted:
+def _granted(item: str, state: State, count: int, turn: int) -> Granted:
     first = state.next_number - count
     due_at = tuple(instant(state.due_at(first + n)) for n in range(count))
-    return Granted(item, first, count, due_at)
+    return Granted(item, first, count, due_at, turn)

@@ -51,6 +51,7 @@ ATTRIBUTES: Final[Mapping[str, str]] = {
     "blocked": "blocked",
     "lowered": "ldec",
     "raised": "linc",
+    "turn": "vt",
     "day": "dday",
     "day_count": "dcnt",
     "day_limit": "dlim",
@@ -63,7 +64,7 @@ ATTRIBUTES: Final[Mapping[str, str]] = {
 }
 WORDS: Final[Mapping[str, str]] = {"over_by": "oby", "over_why": "owhy", "source": "src"}
 REASON: Final = "why"
-NEWEST: Final = "bbt"
+NEWEST: Final = "vt"
 """An attribute that items of earlier layouts lack: such an item is made anew."""
 
 OUTAGES: Final = (HTTPClientError, ConnectionError, NoCredentialsError, CredentialRetrievalError)
@@ -82,21 +83,22 @@ class Expression:
 FENCE: Final = "ep = :ep AND dday = :day AND dcnt <= :droom"
 INIT: Final = Expression(
     "SET nxt = :nxt, bn = :bn, bt = :bt, bbt = :bbt, intv = :intv, nom = :nom, earn = :earn, "
-    "ep = :ep, seq = :seq, blocked = :blocked, ldec = :ldec, linc = :linc, dday = :dday, "
+    "ep = :ep, seq = :seq, blocked = :blocked, ldec = :ldec, linc = :linc, vt = :vt, dday = :dday, "
     "dcnt = :dcnt, dlim = :dlim, rcnt = :rcnt, asof = :asof, since = :since, ointv = :ointv, "
     "ountil = :ountil, osince = :osince, oby = :oby, owhy = :owhy, src = :src, why = :why",
-    "attribute_not_exists(bbt)",
+    "attribute_not_exists(vt)",
 )
 HOT: Final = Expression(
-    "SET nxt = nxt + :k, dcnt = dcnt + :k, seq = seq + :one",
-    f"{FENCE} AND nxt >= :nfloor AND nxt <= :nlast",
+    "SET nxt = nxt + :k, vt = :vt, dcnt = dcnt + :k, seq = seq + :one",
+    f"{FENCE} AND nxt >= :nfloor AND nxt <= :nlast AND vt <= :vt",
 )
 COLD: Final = Expression(
-    "SET nxt = :nfk, dcnt = dcnt + :k, seq = seq + :one",
+    "SET nxt = :nfk, vt = :vt, dcnt = dcnt + :k, seq = seq + :one",
     f"{FENCE} AND nxt < :nfloor",
 )
 IDLE: Final = Expression(
-    "SET nxt = :nfk, bn = :nfloor, bt = :bt, ep = ep + :one, dcnt = dcnt + :k, seq = seq + :one",
+    "SET nxt = :nfk, bn = :nfloor, bt = :bt, vt = :vt, ep = ep + :one, dcnt = dcnt + :k, "
+    "seq = seq + :one",
     f"{FENCE} AND nxt < :nfloor",
 )
 DAY: Final = Expression(
@@ -105,7 +107,8 @@ DAY: Final = Expression(
 )
 REBASE: Final = Expression(
     "SET bn = :bn, bt = :bt, bbt = :bbt, intv = :intv, nom = :nom, earn = :earn, "
-    "blocked = :blocked, ldec = :ldec, linc = :linc, dlim = :dlim, rcnt = rcnt + :refused, "
+    "blocked = :blocked, ldec = :ldec, linc = :linc, vt = :vt, dlim = :dlim, "
+    "rcnt = rcnt + :refused, "
     "asof = :asof, since = :since, ointv = :ointv, ountil = :ountil, osince = :osince, "
     "oby = :oby, owhy = :owhy, src = :src, why = :why, ep = ep + :one, seq = seq + :one",
     "ep = :ep",
@@ -231,6 +234,7 @@ def _spell_take(
         "nfloor": take.floor,
         "day": take.day,
         "droom": take.room,
+        "vt": take.turn,
     }
     match take.line:
         case Line.HOT:

@@ -68,12 +68,16 @@ class Ticket:
 
 @dataclass(frozen=True, slots=True)
 class Granted:
-    """*count* tickets from number *first* on, at least one and at most as many as were asked."""
+    """*count* tickets from number *first* on, at least one and at most as many as were asked.
+
+    *turn* is the place of the first in the order of turns; 0 while nobody waits for a place.
+    """
 
     item: str
     first: int
     count: int
     due_at: tuple[datetime, ...]
+    turn: int = 0
 
     @property
     def tickets(self) -> tuple[Ticket, ...]:
@@ -85,6 +89,7 @@ class ParkReason(StrEnum):
     """Why no ticket was taken; the value is the sentence people read."""
 
     TOO_FAR_AHEAD = "the next free call is more than five minutes ahead"
+    NOT_YOUR_TURN = "others have had fewer calls for their weight and go first"
     DAY_QUOTA = "the day's quota is used up"
     PAUSED = "the service asked for a pause"
     OVERRIDDEN = "an operator has set a low rate for a time"
@@ -210,10 +215,15 @@ class Limiter(ABC):
         """
 
     @abstractmethod
-    def reserve(self, item: str, count: int, *, notice: timedelta = NO_NOTICE) -> Granted | Parked:
+    def reserve(
+        self, item: str, count: int, *, notice: timedelta = NO_NOTICE, turn: int = 0
+    ) -> Granted | Parked:
         """Take up to *count* consecutive tickets, each due within five minutes.
 
-        None is due sooner than *notice*: for who has something to do before the call.
+        None is due sooner than *notice*: for who has something to do before the call. *turn* is
+        the asker's place in the order of turns: that of its last grant, and a round's length over
+        its weight for each ticket since. Once a block has not fitted whole, tickets go one by one
+        and in that order; ``NOT_YOUR_TURN`` says when to ask again, with the same *turn*.
 
         Raises:
             UnknownItem: The item was never registered.

@@ -33,9 +33,10 @@ class Line(Enum):
 class Take:
     """Take *count* tickets on *day*, if no more than *room* were taken on it.
 
-    Hot: there is a line; append to it if *floor* <= next number <= *last*. Cold: the item was idle
-    and its next number is behind *floor*; jump there, which forfeits the idle time. Idle: the same,
-    but *floor* is due at *base_at* instead of at its place in the old grid; the epoch rises.
+    Hot: there is a line; append to it if *floor* <= next number <= *last*, and if the rounds have
+    not come further than *turn*. Cold: the item was idle and its next number is behind *floor*;
+    jump there, which forfeits the idle time. Idle: the same, but *floor* is due at *base_at*
+    instead of at its place in the old grid; the epoch rises. The rounds have come to *turn* then.
     """
 
     line: Line
@@ -46,6 +47,7 @@ class Take:
     day: int
     room: int
     base_at: int
+    turn: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +113,9 @@ def _apply_take(stored: State, take: Take) -> State | None:
     if not fenced or stored.day_count > take.room:
         return None
     sequence, day_count = stored.sequence + 1, stored.day_count + take.count
-    taken = replace(stored, sequence=sequence, day_count=day_count)
+    taken = replace(stored, sequence=sequence, day_count=day_count, turn=take.turn)
     if take.line is Line.HOT:
-        fits = take.floor <= stored.next_number <= take.last
+        fits = take.floor <= stored.next_number <= take.last and stored.turn <= take.turn
         return replace(taken, next_number=stored.next_number + take.count) if fits else None
     if stored.next_number >= take.floor:
         return None

@@ -93,6 +93,11 @@ def pause_length(retry_after: int | None) -> int:
     return min(law.MAX_PAUSE_US, max(law.MIN_PAUSE_US, asked))
 
 
+def plan_turns(state: State, now: int) -> Rebase:
+    """Begin to keep turns; by the time, so that no turn of earlier rounds is ahead of them."""
+    return _rebase(state, now, replace(state, turn=now))
+
+
 def plan_limits(state: State, now: int, limits: Limits) -> Rebase | None:
     """Adopt *limits* unless they are the stored ones; a lowered rate keeps its share.
 

@@ -50,6 +50,7 @@ OFFSET_LIFE_US = 60 * law.SECOND_US  # Clocks drift: after a minute a worse meas
 UNMEASURED_US = law.DAY_US
 REFUSALS = {
     "ahead": ParkReason.TOO_FAR_AHEAD,
+    "turn": ParkReason.NOT_YOUR_TURN,
     "quota": ParkReason.DAY_QUOTA,
     "paused": ParkReason.PAUSED,
     "overridden": ParkReason.OVERRIDDEN,
@@ -79,6 +80,7 @@ class Answer:
     outcome: str
     first: int
     second: int
+    third: int
     state: State
 
 
@@ -132,16 +134,18 @@ class RedisLimiter(Limiter):
         else:
             self._tell(item, limits)
 
-    def reserve(self, item: str, count: int, *, notice: timedelta = NO_NOTICE) -> Granted | Parked:
+    def reserve(
+        self, item: str, count: int, *, notice: timedelta = NO_NOTICE, turn: int = 0
+    ) -> Granted | Parked:
         """Take up to *count* tickets; see `Limiter.reserve`."""
         if count < 1:
             raise ValueError(f"A reservation takes at least one ticket, not {count}.")
-        answer = self._call(item, "reserve", count, notice // timedelta(microseconds=1))
+        answer = self._call(item, "reserve", count, notice // timedelta(microseconds=1), turn)
         if answer.outcome in REFUSALS:
             return Parked(self._local(answer.first), REFUSALS[answer.outcome])
         numbers = range(answer.first, answer.first + answer.second)
         due_at = tuple(self._local(answer.state.due_at(number)) for number in numbers)
-        return Granted(item, answer.first, answer.second, due_at)
+        return Granted(item, answer.first, answer.second, due_at, answer.third)
 
     def check(self, ticket: Ticket) -> Due | Waiting | Voided | Stale:
         """Apply the fire rule to *ticket*; see `Limiter.check`."""
@@ -208,13 +212,13 @@ class RedisLimiter(Limiter):
         outcome, *rest = [_text(value) for value in raw]
         if not rest:
             return self._made_again(item, operation, *arguments)
-        first, second, server_time, *stored = rest
+        first, second, third, server_time, *stored = rest
         self._measure(int(server_time), asked_at)
         state = _state(stored)
         self._known.learn(item, state, at=asked_at + self._offset.value, before=before)
         if before is not None and before.state.has_ended_override(int(server_time)):
             audit_ended(item, stored_override(before.state))
-        return Answer(outcome, int(first), int(second), state)
+        return Answer(outcome, int(first), int(second), int(third), state)
 
     def _tell(self, item: str, limits: Limits) -> None:
         day_limit = limits.per_day or law.NO_DAY_LIMIT

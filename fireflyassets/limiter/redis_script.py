@@ -5,9 +5,10 @@ the law of `reservation` and `rates` once more, in a language where one call is 
 needs a fence, and no call is ever lost and repeated. A test holds the two against each other.
 
 KEYS: the item. ARGV: the operation, the time in microseconds or ``server``, then
-``register`` nominal, day limit, as of, source; ``reserve`` count, notice; ``pause`` microseconds
-or ``none``; ``override`` interval, microseconds, by, why; ``clear``; ``read``. The answer:
-``missing``, or an outcome, two numbers, the time, and the state: its words, then its numbers.
+``register`` nominal, day limit, as of, source; ``reserve`` count, notice, turn; ``pause``
+microseconds or ``none``; ``override`` interval, microseconds, by, why; ``clear``; ``read``. The
+answer: ``missing``, or an outcome, three numbers, the time, and the state: its words, then its
+numbers.
 Numbers are doubles, exact below 2**53: the year 2255 in microseconds.
 """
 
@@ -30,6 +31,7 @@ FIELDS: Final = (
     "blocked",
     "lowered",
     "raised",
+    "turn",
     "day",
     "day_count",
     "day_limit",
@@ -74,8 +76,8 @@ local function save()
   redis.call('HSET', key, unpack(flat))
 end
 
-local function answer(outcome, first, second)
-  local flat = {outcome, text(first or 0), text(second or 0), text(now)}
+local function answer(outcome, first, second, third)
+  local flat = {outcome, text(first or 0), text(second or 0), text(third or 0), text(now)}
   for i, name in ipairs(names) do
     flat[#flat + 1] = i > words and text(s[name]) or s[name]
   end
@@ -173,7 +175,7 @@ local function refuse(due)
   return answer('ahead', due)
 end
 
-local function reserve(count, notice)
+local function reserve(count, notice, turn)
   raise()
   local floor = first_live(now + notice)
   local idle, start = s.next_number < floor, math.max(now + notice, s.blocked)
@@ -181,19 +183,38 @@ local function reserve(count, notice)
   local first = math.max(floor, s.next_number)
   local due = restart and start or due_at(first)
   if due - now > $HORIZON_US then return refuse(due) end
+  local limit = math.max(1, math.floor($LINE_US / s.interval))
+  local live = restart and floor or first_live(now)
+  local space = limit - math.max(0, s.next_number - live)
+  if not idle and s.turn == 0 and space < math.min(count, limit) then
+    s.turn = now
+    rebase()
+  end
+  if not idle and space < 1 then
+    return answer('turn', due_at(s.next_number - math.floor((limit + 1) / 2)) + 1)
+  end
   local day = math.max(s.day, math.floor(due / $DAY_US))
   if day > s.day then s.day, s.day_count, s.refused = day, 0, 0 end
   local room = (s.day_limit == 0 and $UNLIMITED or s.day_limit) - s.day_count
   if room < 1 then
     return answer('quota', (day + 1) * $DAY_US)
   end
+  if idle then s.turn = 0 end
+  local begins = s.turn
+  if s.turn > 0 then
+    if turn > 0 then begins = math.max(turn, s.turn - $ROUND) end
+    local spare_at = due - $SPARE_US - notice
+    if begins > s.turn and now < spare_at then return answer('turn', spare_at) end
+    s.turn, count = math.max(s.turn, begins), 1
+  end
   if restart then
     s.base_number, s.base_at, s.epoch = floor, start, s.epoch + 1
   end
-  count = math.min(count, room, math.max(1, last_due_by(now + $BLOCK_HORIZON_US) - first + 1))
+  count = math.min(count, room, live + limit - first, last_due_by(now + $HORIZON_US) + 1 - first)
+  count = math.max(1, count)
   s.next_number, s.day_count = first + count, s.day_count + count
   save()
-  return answer('granted', first, count)
+  return answer('granted', first, count, begins)
 end
 
 local function pause(asked)
@@ -245,7 +266,9 @@ if operation == 'register' then
   return register(tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6])
 end
 if not load_state() then return {'missing'} end
-if operation == 'reserve' then return reserve(tonumber(ARGV[3]), tonumber(ARGV[4])) end
+if operation == 'reserve' then
+  return reserve(tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]))
+end
 if operation == 'pause' then return pause(tonumber(ARGV[3]) or $DEFAULT_PAUSE_US) end
 if operation == 'override' then
   return override(tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5], ARGV[6])

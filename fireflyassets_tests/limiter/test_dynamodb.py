@@ -55,15 +55,16 @@ ALL = {"INIT": INIT, "HOT": HOT, "COLD": COLD, "IDLE": IDLE, "DAY": DAY}
 ALL |= {"REBASE": REBASE, "TALLY": TALLY}
 GOLDEN = {
     "HOT": Expression(
-        "SET nxt = nxt + :k, dcnt = dcnt + :k, seq = seq + :one",
-        "ep = :ep AND dday = :day AND dcnt <= :droom AND nxt >= :nfloor AND nxt <= :nlast",
+        "SET nxt = nxt + :k, vt = :vt, dcnt = dcnt + :k, seq = seq + :one",
+        "ep = :ep AND dday = :day AND dcnt <= :droom AND nxt >= :nfloor AND nxt <= :nlast "
+        "AND vt <= :vt",
     ),
     "COLD": Expression(
-        "SET nxt = :nfk, dcnt = dcnt + :k, seq = seq + :one",
+        "SET nxt = :nfk, vt = :vt, dcnt = dcnt + :k, seq = seq + :one",
         "ep = :ep AND dday = :day AND dcnt <= :droom AND nxt < :nfloor",
     ),
     "IDLE": Expression(
-        "SET nxt = :nfk, bn = :nfloor, bt = :bt, ep = ep + :one, "
+        "SET nxt = :nfk, bn = :nfloor, bt = :bt, vt = :vt, ep = ep + :one, "
         "dcnt = dcnt + :k, seq = seq + :one",
         "ep = :ep AND dday = :day AND dcnt <= :droom AND nxt < :nfloor",
     ),
@@ -72,7 +73,8 @@ GOLDEN = {
     ),
     "REBASE": Expression(
         "SET bn = :bn, bt = :bt, bbt = :bbt, intv = :intv, nom = :nom, earn = :earn, "
-        "blocked = :blocked, ldec = :ldec, linc = :linc, dlim = :dlim, rcnt = rcnt + :refused, "
+        "blocked = :blocked, ldec = :ldec, linc = :linc, vt = :vt, dlim = :dlim, "
+        "rcnt = rcnt + :refused, "
         "asof = :asof, since = :since, ointv = :ointv, ountil = :ountil, osince = :osince, "
         "oby = :oby, owhy = :owhy, src = :src, why = :why, ep = ep + :one, seq = seq + :one",
         "ep = :ep",
@@ -80,10 +82,11 @@ GOLDEN = {
     "TALLY": Expression("SET rcnt = rcnt + :one, seq = seq + :one", "ep = :ep"),
     "INIT": Expression(
         "SET nxt = :nxt, bn = :bn, bt = :bt, bbt = :bbt, intv = :intv, nom = :nom, earn = :earn, "
-        "ep = :ep, seq = :seq, blocked = :blocked, ldec = :ldec, linc = :linc, dday = :dday, "
+        "ep = :ep, seq = :seq, blocked = :blocked, ldec = :ldec, linc = :linc, vt = :vt, "
+        "dday = :dday, "
         "dcnt = :dcnt, dlim = :dlim, rcnt = :rcnt, asof = :asof, since = :since, ointv = :ointv, "
         "ountil = :ountil, osince = :osince, oby = :oby, owhy = :owhy, src = :src, why = :why",
-        "attribute_not_exists(bbt)",
+        "attribute_not_exists(vt)",
     ),
 }
 

@@ -244,17 +244,30 @@ def test_leftover_tickets_of_a_block_are_not_fired_late() -> None:
     in_wave(story, per_minute(60))
 
 
-def test_a_full_line_parks_at_once() -> None:
-    """When the line is five minutes long the waiter is told when to return, without waiting."""
+def test_who_finds_the_line_full_waits_for_a_place() -> None:
+    """It asks again when half of the line has gone; its waiters are served then, in order."""
 
     async def story(wave: Wave) -> None:
         crowd, pacer = wave.limiter(), wave.pacer()
         while not isinstance(crowd.reserve(ITEM, 1), Parked):
             pass
+        await asyncio.gather(*(wave.take(pacer, name) for name in "abc"))
+        assert wave.log == [("a", 225.0), ("b", 243.75), ("c", 262.5)]
+
+    in_wave(story, per_minute(4))
+
+
+def test_a_low_rate_parks_at_once() -> None:
+    """When the next call is over five minutes away all are told when to return, without waiting."""
+
+    async def story(wave: Wave) -> None:
+        crowd, pacer = wave.limiter(), wave.pacer()
+        crowd.override(ITEM, 0.1, duration=timedelta(hours=9), by="ops", why="a test")
+        crowd.reserve(ITEM, 1)
         answers = await asyncio.gather(*(wave.take(pacer, name) for name in "abc"))
         assert {name for name, at in wave.log if at == 0.0} == set("abc")
-        until = START + timedelta(seconds=318.75)
-        assert answers == [Parked(until, ParkReason.TOO_FAR_AHEAD)] * 3
+        until = START + timedelta(minutes=10)
+        assert answers == [Parked(until, ParkReason.OVERRIDDEN)] * 3
 
     in_wave(story, per_minute(4))
 
