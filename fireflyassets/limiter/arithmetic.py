@@ -28,6 +28,7 @@ SPARE_US = 2 * SECOND_US  # A ticket due so soon goes to whoever asks: else it w
 IDLE_GRID_US = SECOND_US  # An idle item whose next ticket is further ahead starts a new grid.
 LATE_US = SECOND_US // 10  # A frozen process or a collection pause must not fire an old ticket.
 STALE_US = SECOND_US  # Bounds how many calls leak after a pause: this times the rate.
+LOOK_US = 60 * SECOND_US  # Who waits longer looks meanwhile: limits may have been raised.
 LEAD_US = SECOND_US // 5  # The last look before the due time; covers one slow read.
 
 MIN_PAUSE_US = SECOND_US
@@ -93,10 +94,13 @@ class State:
         """Return the last ticket due at or before *at*; below the base if there is none."""
         return self.base_number + (at - self.base_at) // self.interval
 
+    def due_from(self, at: int) -> int:
+        """Return how many open tickets are due at *at* or later."""
+        return max(0, self.next_number - self.first_live(at))
+
     def line_room(self, now: int) -> int:
         """Return how many more tickets may be open at *now*; below zero after a rate has fallen."""
-        open_now = max(0, self.next_number - self.first_live(now))
-        return open_ticket_limit(self.interval) - open_now
+        return open_ticket_limit(self.interval) - self.due_from(now)
 
     def day_room(self) -> int:
         """Return how many tickets the counted day has left."""

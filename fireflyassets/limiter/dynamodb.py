@@ -102,13 +102,13 @@ IDLE: Final = Expression(
     f"{FENCE} AND nxt < :nfloor",
 )
 DAY: Final = Expression(
-    "SET dday = :day, dcnt = :zero, rcnt = :zero, seq = seq + :one",
-    "dday < :day",
+    "SET dday = :day, dcnt = :moved, rcnt = :zero, seq = seq + :one",
+    "dday < :day AND ep = :ep AND nxt = :nxt",
 )
 REBASE: Final = Expression(
     "SET bn = :bn, bt = :bt, bbt = :bbt, intv = :intv, nom = :nom, earn = :earn, "
     "blocked = :blocked, ldec = :ldec, linc = :linc, vt = :vt, dlim = :dlim, "
-    "rcnt = rcnt + :refused, "
+    "dcnt = dcnt + :moved, rcnt = rcnt + :refused, "
     "asof = :asof, since = :since, ointv = :ointv, ountil = :ountil, osince = :osince, "
     "oby = :oby, owhy = :owhy, src = :src, why = :why, ep = ep + :one, seq = seq + :one",
     "ep = :ep",
@@ -211,12 +211,13 @@ def spell(
     match write:
         case Init(state):
             return expressions.init, _all_values(state, ATTRIBUTES)
-        case NewDay(day):
-            return expressions.day, _numbers({"day": day, "zero": 0, "one": 1})
-        case Rebase(epoch, state, refused):
+        case NewDay(day, epoch, next_number, moved):
+            line = {"ep": epoch, "nxt": next_number, "moved": moved}
+            return expressions.day, _numbers(line | {"day": day, "zero": 0, "one": 1})
+        case Rebase(epoch, state, refused, moved):
             kept = {"next_number", "epoch", "sequence", "day", "day_count", "refused"}
             names = {field: name for field, name in ATTRIBUTES.items() if field not in kept}
-            counts = _numbers({"ep": epoch, "one": 1, "refused": refused})
+            counts = _numbers({"ep": epoch, "one": 1, "refused": refused, "moved": moved})
             return expressions.rebase, _all_values(state, names) | counts
         case Tally(epoch):
             return expressions.tally, _numbers({"ep": epoch, "one": 1})

@@ -83,6 +83,7 @@ class Pacer:
         self._turn = asyncio.Lock()  # First come, first served.
         self._refusals = asyncio.Lock()
         self._block: deque[Ticket] = deque()
+        self._asking: asyncio.Future[Granted | Parked] | None = None
         self._place = 0  # In the order of turns; 0 while none are kept.
         self._silent: tuple[float, LimiterUnavailable] | None = None
 
@@ -134,13 +135,7 @@ class Pacer:
     async def _reserve(self) -> Granted | Parked:
         """Take the next block, waiting for our turn."""
         while True:
-            answer = await self._offload(
-                self._limiter.reserve,
-                self._item,
-                block_size(self.weight, self.open_waves),
-                notice=max(NO_NOTICE, self.early - LATE),
-                turn=self._place,
-            )
+            answer = await self._ask()
             if isinstance(answer, Granted):
                 taken = ROUND * answer.count * self.open_waves // self.weight
                 self._place = answer.turn + taken if answer.turn else 0
@@ -148,6 +143,25 @@ class Pacer:
             if answer.reason is not ParkReason.NOT_YOUR_TURN:
                 return answer
             await self._sleep(max(0.0, (answer.until - self._now()).total_seconds()))
+
+    async def _ask(self) -> Granted | Parked:
+        """Ask the limiter, or hear what it says to a waiter that was cancelled meanwhile."""
+        if self._asking is None:
+            asked = self._offload(
+                self._limiter.reserve,
+                self._item,
+                block_size(self.weight, self.open_waves),
+                notice=max(NO_NOTICE, self.early - LATE),
+                turn=self._place,
+            )
+            self._asking = asyncio.ensure_future(asked)
+            self._asking.add_done_callback(_heard)
+        waiter = asyncio.current_task()
+        try:
+            return await asyncio.shield(self._asking)
+        finally:
+            if waiter is None or not waiter.cancelling():
+                self._asking = None
 
     async def refused(self, retry_after: timedelta | None) -> Paused:
         """Report a 429: all processes pause, and the refused call takes a new ticket.
@@ -181,3 +195,9 @@ class Pacer:
                     await self._sleep(max(0.0, wait.total_seconds()))
                 case Due() | Voided() as outcome:
                     return outcome
+
+
+def _heard(asked: "asyncio.Future[Granted | Parked]") -> None:
+    """Look at what came of it: where nobody waits any more, nobody else would."""
+    if not asked.cancelled():
+        asked.exception()

@@ -18,6 +18,11 @@ MINUTE = timedelta(minutes=1)
 NO_NOTICE = timedelta(0)
 
 
+def _is_count(calls: object) -> bool:
+    """Say whether *calls* is a whole number above zero: the law is made of whole numbers."""
+    return isinstance(calls, int) and not isinstance(calls, bool) and calls >= 1
+
+
 @dataclass(frozen=True, slots=True)
 class Window:
     """At most *calls* calls in any *span*."""
@@ -26,7 +31,7 @@ class Window:
     span: timedelta
 
     def __post_init__(self) -> None:
-        if self.calls < 1 or self.span <= timedelta(0):
+        if not _is_count(self.calls) or self.span <= timedelta(0):
             raise ValueError(f"A limit window allows at least one call in some time, not {self}.")
 
 
@@ -45,7 +50,7 @@ class Limits:
     windows: tuple[Window, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.per_day is not None and self.per_day < 1:
+        if self.per_day is not None and not _is_count(self.per_day):
             raise ValueError(f"A day limit allows at least one call, not {self.per_day}.")
         self.paced_windows()
 

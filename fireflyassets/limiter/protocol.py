@@ -52,21 +52,28 @@ class Take:
 
 @dataclass(frozen=True, slots=True)
 class NewDay:
-    """Count *day* from zero, if the stored day is earlier."""
+    """Count *day* from *moved*, if the stored day is earlier and the line is still as it was.
+
+    *moved* are the open tickets that a pause has brought into that day.
+    """
 
     day: int
+    epoch: int
+    next_number: int
+    moved: int
 
 
 @dataclass(frozen=True, slots=True)
 class Rebase:
     """Replace the law by *state*'s, if the epoch is still *epoch*; the write raises it.
 
-    It counts *refused* more refusals.
+    It counts *refused* more refusals, and *moved* tickets that it brings into the counted day.
     """
 
     epoch: int
     state: State
     refused: int = 0
+    moved: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +97,9 @@ def apply(stored: State | None, write: Write) -> State | None:
         case Take() if stored is not None:
             return _apply_take(stored, write)
         case NewDay() if stored is not None and stored.day < write.day:
-            sequence = stored.sequence + 1
-            return replace(stored, day=write.day, day_count=0, refused=0, sequence=sequence)
+            same = (stored.epoch, stored.next_number) == (write.epoch, write.next_number)
+            counts = {"day_count": write.moved, "refused": 0, "sequence": stored.sequence + 1}
+            return replace(stored, day=write.day, **counts) if same else None
         case Rebase() if stored is not None and stored.epoch == write.epoch:
             return replace(
                 write.state,
@@ -99,7 +107,7 @@ def apply(stored: State | None, write: Write) -> State | None:
                 epoch=stored.epoch + 1,
                 sequence=stored.sequence + 1,
                 day=stored.day,
-                day_count=stored.day_count,
+                day_count=stored.day_count + write.moved,
                 refused=stored.refused + write.refused,
             )
         case Tally() if stored is not None and stored.epoch == write.epoch:

@@ -159,4 +159,6 @@ def _rebase(state: State, now: int, changed: State, *, refused: int = 0) -> Reba
         base_at = min(base_at, max(soonest, before_at + changed.interval))
     base_at = max(changed.blocked, base_at)
     law_now = replace(changed, base_number=base, base_at=base_at, before_at=before_at)
-    return Rebase(state.epoch, law_now, refused)
+    counted_from = max(now, state.day * law.DAY_US)
+    moved = max(0, law_now.due_from(counted_from) - state.due_from(counted_from))
+    return Rebase(state.epoch, law_now, refused, moved)

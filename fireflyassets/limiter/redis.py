@@ -16,7 +16,12 @@ from typing import Protocol, cast
 from fireflyassets.limiter import arithmetic as law
 from fireflyassets.limiter.arithmetic import State, instant, micros
 from fireflyassets.limiter.clock import Watch
-from fireflyassets.limiter.errors import LimiterUnavailable, OverrideRefused, UnknownItem
+from fireflyassets.limiter.errors import (
+    ItemBroken,
+    LimiterUnavailable,
+    OverrideRefused,
+    UnknownItem,
+)
 from fireflyassets.limiter.known import KnownStates
 from fireflyassets.limiter.overriding import (
     ABOVE_CONTRACT,
@@ -212,6 +217,8 @@ class RedisLimiter(Limiter):
         outcome, *rest = [_text(value) for value in raw]
         if not rest:
             return self._made_again(item, operation, *arguments)
+        if outcome == "broken":
+            raise ItemBroken(item, rest[0])
         first, second, third, server_time, *stored = rest
         self._measure(int(server_time), asked_at)
         state = _state(stored)

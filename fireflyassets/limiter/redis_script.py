@@ -7,8 +7,8 @@ needs a fence, and no call is ever lost and repeated. A test holds the two again
 KEYS: the item. ARGV: the operation, the time in microseconds or ``server``, then
 ``register`` nominal, day limit, as of, source; ``reserve`` count, notice, turn; ``pause``
 microseconds or ``none``; ``override`` interval, microseconds, by, why; ``clear``; ``read``. The
-answer: ``missing``, or an outcome, three numbers, the time, and the state: its words, then its
-numbers.
+answer: ``missing``; ``broken`` and the name of what is wrong; or an outcome, three numbers, the
+time, and the state: its words, then its numbers.
 Numbers are doubles, exact below 2**53: the year 2255 in microseconds.
 """
 
@@ -54,6 +54,20 @@ local words = $words
 -- The state; new_interval is the law to come, was_until the end of the override as it was stored.
 local s = {}
 
+-- The name of the first field that is no number of ours; nil if the item is sound.
+local function broken()
+  local kind = redis.call('TYPE', key).ok
+  if kind ~= 'hash' and kind ~= 'none' then return kind end
+  local stored = redis.call('HMGET', key, unpack(names))
+  for i, name in ipairs(names) do
+    if stored[i] and i > words and not tonumber(stored[i]) then return name end
+    if stored[i] and (name == 'interval' or name == 'nominal' or name == 'earned')
+        and tonumber(stored[i]) < 1 then
+      return name
+    end
+  end
+end
+
 local function load_state()
   local stored = redis.call('HMGET', key, unpack(names))
   for i, name in ipairs(names) do
@@ -90,9 +104,13 @@ local function first_live(at)
   return s.base_number + math.max(0, math.ceil((at - s.base_at) / s.interval))
 end
 
+local function due_from(at) return math.max(0, s.next_number - first_live(at)) end
+
 local function last_due_by(at) return s.base_number + math.floor((at - s.base_at) / s.interval) end
 
 local function rebase()
+  local counted_from = math.max(now, s.day * $DAY_US)
+  local before = due_from(counted_from)
   local base = first_live(now)
   local at = due_at(base)
   if base > s.base_number then s.before_at = due_at(base - 1) end
@@ -104,6 +122,7 @@ local function rebase()
   s.base_at = math.max(s.blocked, at)
   s.base_number, s.interval, s.epoch = base, s.new_interval, s.epoch + 1
   s.was_until = s.over_until
+  s.day_count = s.day_count + math.max(0, due_from(counted_from) - before)
   save()
 end
 
@@ -194,7 +213,7 @@ local function reserve(count, notice, turn)
     return answer('turn', due_at(s.next_number - math.floor((limit + 1) / 2)) + 1)
   end
   local day = math.max(s.day, math.floor(due / $DAY_US))
-  if day > s.day then s.day, s.day_count, s.refused = day, 0, 0 end
+  if day > s.day then s.day, s.day_count, s.refused = day, due_from(day * $DAY_US), 0 end
   local room = (s.day_limit == 0 and $UNLIMITED or s.day_limit) - s.day_count
   if room < 1 then
     return answer('quota', (day + 1) * $DAY_US)
@@ -262,6 +281,8 @@ local function read()
   return answer('read')
 end
 
+local fault = broken()
+if fault then return {'broken', fault} end
 if operation == 'register' then
   return register(tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6])
 end

@@ -55,7 +55,8 @@ def plan(state: State, now: int, ask: Ask) -> Take | NewDay | Rebase | Refusal:
     # Never back: a rate that rose at midnight may move a ticket into the day before.
     day = max(state.day, due_at // law.DAY_US)
     if day > state.day:
-        return NewDay(day)
+        moved = state.due_from(day * law.DAY_US)
+        return NewDay(day, state.epoch, state.next_number, moved)
     if state.day_room() < 1:
         return Refusal((day + 1) * law.DAY_US, ParkReason.DAY_QUOTA)
     return _take(state, now, ask, line)

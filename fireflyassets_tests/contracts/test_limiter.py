@@ -311,6 +311,34 @@ def test_a_ticket_counts_for_the_day_it_is_due_on(world: World) -> None:
     assert limiter.state(world.item).used_today == 1
 
 
+def test_a_pause_over_midnight_moves_the_count_too(world: World) -> None:
+    """Tickets that a pause brings into the next day count there, whichever comes first."""
+    limiter = world.limiter(per_minute(60, per_day=100))
+    world.clock.at = MIDNIGHT - timedelta(seconds=60)
+    granted(limiter, world.item, 30)
+    world.clock.advance(1)
+    limiter.pause(world.item, timedelta(seconds=100))
+
+    after = granted(limiter, world.item)
+
+    assert after.due_at[0] > MIDNIGHT
+    world.clock.at = MIDNIGHT + timedelta(seconds=1)
+    assert limiter.state(world.item).used_today == 30
+
+
+def test_a_pause_moves_tickets_into_a_day_that_is_counted_already(world: World) -> None:
+    """The first tickets of tomorrow are taken before the pause that moves today's behind them."""
+    limiter = world.limiter(per_minute(60, per_day=100))
+    world.clock.at = MIDNIGHT - timedelta(seconds=20)
+    block = [granted(limiter, world.item) for _ in range(20)]
+    world.clock.advance(1)
+    limiter.pause(world.item, timedelta(seconds=100))
+    world.clock.at = MIDNIGHT + timedelta(seconds=1)
+
+    assert block[-1].due_at[0] > MIDNIGHT
+    assert limiter.state(world.item).used_today == 19
+
+
 @pytest.mark.parametrize("as_of", [date(2026, 4, 1), date(2026, 3, 1), date(1999, 1, 1)])
 def test_the_limits_told_last_hold(
     world: World, as_of: date, caplog: pytest.LogCaptureFixture

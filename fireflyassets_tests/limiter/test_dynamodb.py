@@ -69,12 +69,13 @@ GOLDEN = {
         "ep = :ep AND dday = :day AND dcnt <= :droom AND nxt < :nfloor",
     ),
     "DAY": Expression(
-        "SET dday = :day, dcnt = :zero, rcnt = :zero, seq = seq + :one", "dday < :day"
+        "SET dday = :day, dcnt = :moved, rcnt = :zero, seq = seq + :one",
+        "dday < :day AND ep = :ep AND nxt = :nxt",
     ),
     "REBASE": Expression(
         "SET bn = :bn, bt = :bt, bbt = :bbt, intv = :intv, nom = :nom, earn = :earn, "
         "blocked = :blocked, ldec = :ldec, linc = :linc, vt = :vt, dlim = :dlim, "
-        "rcnt = rcnt + :refused, "
+        "dcnt = dcnt + :moved, rcnt = rcnt + :refused, "
         "asof = :asof, since = :since, ointv = :ointv, ountil = :ountil, osince = :osince, "
         "oby = :oby, owhy = :owhy, src = :src, why = :why, ep = ep + :one, seq = seq + :one",
         "ep = :ep",
