@@ -34,6 +34,7 @@ LEAD_US = SECOND_US // 5  # The last look before the due time; covers one slow r
 MIN_PAUSE_US = SECOND_US
 DEFAULT_PAUSE_US = 2 * SECOND_US
 MAX_PAUSE_US = 900 * SECOND_US
+PROBE_US = 60 * SECOND_US  # A probe that is not refused for so long closes the breaker.
 COALESCE_US = SECOND_US // 2
 LOWER_EVERY_US = 5 * SECOND_US
 RAISE_EVERY_US = 10 * SECOND_US
@@ -41,6 +42,7 @@ RAISE_DIVISOR = 30  # One step up is 1/30 of nominal.
 SLOWEST = 20  # The rate never falls below 1/20 of nominal.
 
 MAX_OVERRIDE_US = 7 * DAY_US  # What was forgotten must not last.
+SKIPPED = 10_000  # Numbers that a reset leaves out: more than can be taken while it is under way.
 NUMBERING_US = SECOND_US // 1000  # First number of an item: its age since 1970 in these.
 
 
@@ -52,7 +54,8 @@ class State:
     what an operator allows. *before_at* is when the ticket before the base was due: a rate that
     rises measures from it. *refused* and *day_count* count on *day*. Without an override its five
     fields are zero and empty. *as_of* and *source* are those of the limits that were told last.
-    *turn* is how far the rounds of turns have come, 0 while everybody finds a place in the line.
+    *turn* is how far the rounds of turns have come, 0 while everybody finds a place in the line;
+    *opened* when the breaker opened, 0 while it is closed. Open, the base ticket is the probe.
     """
 
     next_number: int
@@ -68,6 +71,7 @@ class State:
     lowered: int
     raised: int
     turn: int
+    opened: int
     day: int
     day_count: int
     day_limit: int
@@ -186,6 +190,7 @@ def initial(limits: Limits, now: int) -> State:
         lowered=0,
         raised=0,
         turn=0,
+        opened=0,
         day=now // DAY_US,
         day_count=0,
         day_limit=limits.per_day or NO_DAY_LIMIT,

@@ -21,7 +21,10 @@ from fireflyassets.limiter.overriding import (
     audit_cleared,
     audit_ended,
     audit_limits,
+    audit_opened,
+    audit_reset,
     audit_set,
+    check_words,
 )
 from fireflyassets.limiter.port import (
     NO_NOTICE,
@@ -145,10 +148,11 @@ class ConditionalLimiter(Limiter):
         """Hold every ticket of *item*; see `Limiter.pause`."""
         self._settle()
         asked = None if retry_after is None else retry_after // timedelta(microseconds=1)
-        capped = asked is not None and asked > law.MAX_PAUSE_US
         before, after = self._change(item, lambda state, now: rates.plan_pause(state, now, asked))
         lowered = after.lowered != before.lowered
-        return Paused(instant(after.blocked), lowered=lowered, capped=capped)
+        if after.opened and not before.opened:
+            audit_opened(item, instant(after.blocked))
+        return Paused(instant(after.blocked), lowered=lowered, opened=after.opened > 0)
 
     def override(
         self, item: str, rate_per_minute: float, *, duration: timedelta, by: str, why: str
@@ -177,6 +181,13 @@ class ConditionalLimiter(Limiter):
         if override is not None:
             audit_cleared(item, override, by=by)
         return override
+
+    def reset(self, item: str, *, by: str, why: str) -> None:
+        """Let *item* begin anew by today's clock; see `Limiter.reset`."""
+        check_words(item, by=by, why=why)
+        self.refresh(item)
+        self._change(item, rates.plan_reset)
+        audit_reset(item, by=by, why=why)
 
     def state(self, item: str) -> ItemState:
         """Return what people are shown about *item*, read from the store."""

@@ -27,7 +27,7 @@ from fireflyassets.limiter.clock import Watch
 from fireflyassets.limiter.conditional import Applied, ConditionalLimiter, Lost
 from fireflyassets.limiter.errors import LimiterUnavailable
 from fireflyassets.limiter.port import PaceReason
-from fireflyassets.limiter.protocol import Init, Line, NewDay, Rebase, Take, Tally, Write
+from fireflyassets.limiter.protocol import Init, Line, NewDay, Rebase, Reset, Take, Tally, Write
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -52,6 +52,7 @@ ATTRIBUTES: Final[Mapping[str, str]] = {
     "lowered": "ldec",
     "raised": "linc",
     "turn": "vt",
+    "opened": "opened",
     "day": "dday",
     "day_count": "dcnt",
     "day_limit": "dlim",
@@ -64,7 +65,7 @@ ATTRIBUTES: Final[Mapping[str, str]] = {
 }
 WORDS: Final[Mapping[str, str]] = {"over_by": "oby", "over_why": "owhy", "source": "src"}
 REASON: Final = "why"
-NEWEST: Final = "vt"
+NEWEST: Final = "opened"
 """An attribute that items of earlier layouts lack: such an item is made anew."""
 
 OUTAGES: Final = (HTTPClientError, ConnectionError, NoCredentialsError, CredentialRetrievalError)
@@ -83,10 +84,11 @@ class Expression:
 FENCE: Final = "ep = :ep AND dday = :day AND dcnt <= :droom"
 INIT: Final = Expression(
     "SET nxt = :nxt, bn = :bn, bt = :bt, bbt = :bbt, intv = :intv, nom = :nom, earn = :earn, "
-    "ep = :ep, seq = :seq, blocked = :blocked, ldec = :ldec, linc = :linc, vt = :vt, dday = :dday, "
+    "ep = :ep, seq = :seq, blocked = :blocked, ldec = :ldec, linc = :linc, vt = :vt, "
+    "opened = :opened, dday = :dday, "
     "dcnt = :dcnt, dlim = :dlim, rcnt = :rcnt, asof = :asof, since = :since, ointv = :ointv, "
     "ountil = :ountil, osince = :osince, oby = :oby, owhy = :owhy, src = :src, why = :why",
-    "attribute_not_exists(vt)",
+    "attribute_not_exists(opened)",
 )
 HOT: Final = Expression(
     "SET nxt = nxt + :k, vt = :vt, dcnt = dcnt + :k, seq = seq + :one",
@@ -107,7 +109,7 @@ DAY: Final = Expression(
 )
 REBASE: Final = Expression(
     "SET bn = :bn, bt = :bt, bbt = :bbt, intv = :intv, nom = :nom, earn = :earn, "
-    "blocked = :blocked, ldec = :ldec, linc = :linc, vt = :vt, dlim = :dlim, "
+    "blocked = :blocked, ldec = :ldec, linc = :linc, vt = :vt, opened = :opened, dlim = :dlim, "
     "dcnt = dcnt + :moved, rcnt = rcnt + :refused, "
     "asof = :asof, since = :since, ointv = :ointv, ountil = :ountil, osince = :osince, "
     "oby = :oby, owhy = :owhy, src = :src, why = :why, ep = ep + :one, seq = seq + :one",
@@ -117,6 +119,9 @@ TALLY: Final = Expression(
     "SET rcnt = rcnt + :one, seq = seq + :one",
     "ep = :ep",
 )
+
+
+RESET: Final = Expression(INIT.update, "ep = :was")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +135,7 @@ class Expressions:
     day: Expression = DAY
     rebase: Expression = REBASE
     tally: Expression = TALLY
+    reset: Expression = RESET
 
 
 def table_spec(name: str) -> "CreateTableInputTypeDef":
@@ -211,6 +217,8 @@ def spell(
     match write:
         case Init(state):
             return expressions.init, _all_values(state, ATTRIBUTES)
+        case Reset(epoch, state):
+            return expressions.reset, _all_values(state, ATTRIBUTES) | _numbers({"was": epoch})
         case NewDay(day, epoch, next_number, moved):
             line = {"ep": epoch, "nxt": next_number, "moved": moved}
             return expressions.day, _numbers(line | {"day": day, "zero": 0, "one": 1})

@@ -38,7 +38,7 @@ class TooOld:
 
 def judge(state: State, *, known_at: int, number: int, now: int) -> Fires | Waits | Void | TooOld:
     """Apply the fire rule to ticket *number*, from a *state* learnt at *known_at*."""
-    if number < state.base_number:
+    if number < state.base_number or (state.opened and number > state.base_number):
         return Void()
     if state.has_ended_override(now):
         return TooOld()  # The refresh ends it, and tickets may come nearer.

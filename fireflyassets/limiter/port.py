@@ -97,6 +97,7 @@ class ParkReason(StrEnum):
     NOT_YOUR_TURN = "others have had fewer calls for their weight and go first"
     DAY_QUOTA = "the day's quota is used up"
     PAUSED = "the service asked for a pause"
+    BREAKER_OPEN = "the service asked for more than fifteen minutes, and one call tries it first"
     OVERRIDDEN = "an operator has set a low rate for a time"
 
 
@@ -143,13 +144,13 @@ class Stale:
 class Paused:
     """The item fires nothing before *until*.
 
-    *lowered*: this refusal also lowered the rate. *capped*: the service asked for more than the
-    longest pause we take on its word, which is a case for a breaker and a person.
+    *lowered*: this refusal also lowered the rate. *opened*: the breaker is open, since the service
+    asked for more than the longest pause we take on its word.
     """
 
     until: datetime
     lowered: bool
-    capped: bool
+    opened: bool
 
 
 class PaceReason(StrEnum):
@@ -197,6 +198,7 @@ class ItemState:
     next_due_at: datetime
     outstanding: int
     blocked_until: datetime | None
+    opened_at: datetime | None
 
 
 class Limiter(ABC):
@@ -249,7 +251,9 @@ class Limiter(ABC):
 
         Call it for each 429, which it counts. Refusals that ask for the same pause coalesce, and
         the rate is lowered at most once in five seconds. Without *retry_after* the pause is two
-        seconds.
+        seconds. More than 15 minutes are not believed: the item pauses for 15, and the breaker
+        opens. All tickets are void then; after the pause one call is let through, and no other
+        until it was not refused for a minute.
         """
 
     @abstractmethod
@@ -269,6 +273,17 @@ class Limiter(ABC):
     @abstractmethod
     def clear_override(self, item: str, *, by: str) -> Override | None:
         """End an override before its time and return it; None if there was none."""
+
+    @abstractmethod
+    def reset(self, item: str, *, by: str, why: str) -> None:
+        """Let *item* begin anew by today's clock, under the limits it has.
+
+        For an item that a clock which ran ahead has pushed into the future. Tickets that are out
+        are void; pause, breaker, override and lowered rate are gone; the day's count stays.
+
+        Raises:
+            OverrideRefused: *by* or *why* says nothing or too much.
+        """
 
     @abstractmethod
     def state(self, item: str) -> ItemState:

@@ -1,6 +1,6 @@
 """The writes of the protocol and what each does to a state, pure.
 
-Here: the six conditional writes and their meaning. Not here: which one comes next (`reservation`,
+Here: the conditional writes and their meaning. Not here: which one comes next (`reservation`,
 `rates`), when a ticket fires (`firing`), and how a store spells a write (`dynamodb`, `redis`).
 
 A caller decides from the state it knows, which may be old. The store applies a write only if its
@@ -83,7 +83,15 @@ class Tally:
     epoch: int
 
 
-Write = Init | Take | NewDay | Rebase | Tally
+@dataclass(frozen=True, slots=True)
+class Reset:
+    """Put *state* in the place of everything, if the epoch is still *epoch*."""
+
+    epoch: int
+    state: State
+
+
+Write = Init | Take | NewDay | Rebase | Tally | Reset
 
 
 def apply(stored: State | None, write: Write) -> State | None:
@@ -100,7 +108,15 @@ def apply(stored: State | None, write: Write) -> State | None:
             same = (stored.epoch, stored.next_number) == (write.epoch, write.next_number)
             counts = {"day_count": write.moved, "refused": 0, "sequence": stored.sequence + 1}
             return replace(stored, day=write.day, **counts) if same else None
-        case Rebase() if stored is not None and stored.epoch == write.epoch:
+        case Rebase() | Reset() | Tally() if stored is not None and stored.epoch == write.epoch:
+            return _apply_law(stored, write)
+        case _:
+            return None
+
+
+def _apply_law(stored: State, write: Rebase | Reset | Tally) -> State:
+    match write:
+        case Rebase():
             return replace(
                 write.state,
                 next_number=stored.next_number,
@@ -110,10 +126,10 @@ def apply(stored: State | None, write: Write) -> State | None:
                 day_count=stored.day_count + write.moved,
                 refused=stored.refused + write.refused,
             )
-        case Tally() if stored is not None and stored.epoch == write.epoch:
+        case Reset():
+            return write.state
+        case Tally():
             return replace(stored, refused=stored.refused + 1, sequence=stored.sequence + 1)
-        case _:
-            return None
 
 
 def _apply_take(stored: State, take: Take) -> State | None:

@@ -29,7 +29,10 @@ from fireflyassets.limiter.overriding import (
     audit_cleared,
     audit_ended,
     audit_limits,
+    audit_opened,
+    audit_reset,
     audit_set,
+    check_words,
 )
 from fireflyassets.limiter.port import (
     NO_NOTICE,
@@ -48,7 +51,8 @@ from fireflyassets.limiter.port import (
     Voided,
     Waiting,
 )
-from fireflyassets.limiter.redis_script import FIELDS, LAW, WORDS
+from fireflyassets.limiter.redis_law import FIELDS, WORDS
+from fireflyassets.limiter.redis_script import LAW
 from fireflyassets.limiter.showing import override_of, shown, stored_override
 
 OFFSET_LIFE_US = 60 * law.SECOND_US  # Clocks drift: after a minute a worse measurement is better.
@@ -58,6 +62,7 @@ REFUSALS = {
     "turn": ParkReason.NOT_YOUR_TURN,
     "quota": ParkReason.DAY_QUOTA,
     "paused": ParkReason.PAUSED,
+    "open": ParkReason.BREAKER_OPEN,
     "overridden": ParkReason.OVERRIDDEN,
 }
 
@@ -175,11 +180,10 @@ class RedisLimiter(Limiter):
         """Hold every ticket of *item*; see `Limiter.pause`."""
         asked = None if retry_after is None else retry_after // timedelta(microseconds=1)
         answer = self._call(item, "pause", "none" if asked is None else asked)
-        return Paused(
-            self._local(answer.state.blocked),
-            lowered=answer.first == 1,
-            capped=asked is not None and asked > law.MAX_PAUSE_US,
-        )
+        until = self._local(answer.state.blocked)
+        if answer.second:
+            audit_opened(item, until)
+        return Paused(until, lowered=answer.first == 1, opened=answer.state.opened > 0)
 
     def override(
         self, item: str, rate_per_minute: float, *, duration: timedelta, by: str, why: str
@@ -201,6 +205,12 @@ class RedisLimiter(Limiter):
             return None
         audit_cleared(item, override, by=by)
         return override
+
+    def reset(self, item: str, *, by: str, why: str) -> None:
+        """Let *item* begin anew by the server's clock; see `Limiter.reset`."""
+        check_words(item, by=by, why=why)
+        self._call(item, "reset")
+        audit_reset(item, by=by, why=why)
 
     def state(self, item: str) -> ItemState:
         """Return what people are shown about *item*, read from the server."""

@@ -17,7 +17,7 @@ from fireflyassets.limiter import arithmetic as law
 from fireflyassets.limiter.arithmetic import State
 from fireflyassets.limiter.port import ParkReason
 from fireflyassets.limiter.protocol import Line, NewDay, Rebase, Take
-from fireflyassets.limiter.rates import plan_raise, plan_turns
+from fireflyassets.limiter.rates import plan_probe, plan_raise, plan_turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,8 @@ def plan(state: State, now: int, ask: Ask) -> Take | NewDay | Rebase | Refusal:
 
     Tickets count for the day they are due on.
     """
-    if (faster := plan_raise(state, now)) is not None:
-        return faster
+    if (step := plan_raise(state, now) or _probing(state, now)) is not None:
+        return step
     line, state = _line(state, now + ask.notice)
     due_at = state.due_at(max(state.first_live(now + ask.notice), state.next_number))
     if due_at - now > law.HORIZON_US:
@@ -60,6 +60,11 @@ def plan(state: State, now: int, ask: Ask) -> Take | NewDay | Rebase | Refusal:
     if state.day_room() < 1:
         return Refusal((day + 1) * law.DAY_US, ParkReason.DAY_QUOTA)
     return _take(state, now, ask, line)
+
+
+def _probing(state: State, now: int) -> Rebase | Refusal | None:
+    step = plan_probe(state, now)
+    return Refusal(step, ParkReason.BREAKER_OPEN) if isinstance(step, int) else step
 
 
 def _in_turn(state: State, now: int, ask: Ask, due_at: int) -> Rebase | Refusal | None:
@@ -97,7 +102,7 @@ def _take(state: State, now: int, ask: Ask, line: Line) -> Take:
     if start_of(state, ask.turn) > state.turn:
         end = min(end, first + 1)  # Nobody else may have taken it, or it is none to be lost.
     room = state.day_room()
-    count = 1 if state.turn else max(1, min(ask.count, room, end - first))
+    count = 1 if state.turn or state.opened else max(1, min(ask.count, room, end - first))
     return Take(
         line=line,
         count=count,
@@ -122,6 +127,6 @@ def _line(state: State, soonest: int) -> tuple[Line, State]:
         return Line.HOT, state
     state = replace(state, turn=0)  # Idle: whoever asks finds a place.
     start = max(soonest, state.blocked)
-    if state.due_at(floor) - start <= law.IDLE_GRID_US:
+    if state.due_at(floor) - start <= law.IDLE_GRID_US and not state.opened:
         return Line.COLD, state
     return Line.IDLE, replace(state, base_number=floor, base_at=start)

@@ -29,6 +29,7 @@ def steps(most: int) -> st.SearchStrategy[list[Step]]:
         ("override", [0.1, 3, 48, 2000]),
         ("limits", [60, 90, 600]),
         ("clear", [0]),
+        ("reset", [0]),
     ]
     drawn = [st.tuples(st.just(kind), st.sampled_from(amounts)) for kind, amounts in kinds]
     return st.lists(st.one_of(*drawn), max_size=most)
@@ -68,6 +69,7 @@ def _take(limiter: Limiter, item: str, step: Step, number: int, turn: int) -> ob
         ),
         "limits": lambda: limiter.register(item, per_minute(int(amount), per_day=30)),
         "clear": lambda: limiter.clear_override(item, by="ops"),
+        "reset": lambda: limiter.reset(item, by="ops", why="a test"),
         "advance": lambda: None,
     }
     try:

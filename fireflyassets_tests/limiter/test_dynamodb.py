@@ -27,6 +27,7 @@ from fireflyassets.limiter.dynamodb import (
     INIT,
     REASON,
     REBASE,
+    RESET,
     TALLY,
     WORDS,
     DynamoLimiter,
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
 
 ITEM = "organisation#firefly"
 ALL = {"INIT": INIT, "HOT": HOT, "COLD": COLD, "IDLE": IDLE, "DAY": DAY}
-ALL |= {"REBASE": REBASE, "TALLY": TALLY}
+ALL |= {"REBASE": REBASE, "TALLY": TALLY, "RESET": RESET}
 GOLDEN = {
     "HOT": Expression(
         "SET nxt = nxt + :k, vt = :vt, dcnt = dcnt + :k, seq = seq + :one",
@@ -74,7 +75,7 @@ GOLDEN = {
     ),
     "REBASE": Expression(
         "SET bn = :bn, bt = :bt, bbt = :bbt, intv = :intv, nom = :nom, earn = :earn, "
-        "blocked = :blocked, ldec = :ldec, linc = :linc, vt = :vt, dlim = :dlim, "
+        "blocked = :blocked, ldec = :ldec, linc = :linc, vt = :vt, opened = :opened, dlim = :dlim, "
         "dcnt = dcnt + :moved, rcnt = rcnt + :refused, "
         "asof = :asof, since = :since, ointv = :ointv, ountil = :ountil, osince = :osince, "
         "oby = :oby, owhy = :owhy, src = :src, why = :why, ep = ep + :one, seq = seq + :one",
@@ -84,12 +85,13 @@ GOLDEN = {
     "INIT": Expression(
         "SET nxt = :nxt, bn = :bn, bt = :bt, bbt = :bbt, intv = :intv, nom = :nom, earn = :earn, "
         "ep = :ep, seq = :seq, blocked = :blocked, ldec = :ldec, linc = :linc, vt = :vt, "
-        "dday = :dday, "
+        "opened = :opened, dday = :dday, "
         "dcnt = :dcnt, dlim = :dlim, rcnt = :rcnt, asof = :asof, since = :since, ointv = :ointv, "
         "ountil = :ountil, osince = :osince, oby = :oby, owhy = :owhy, src = :src, why = :why",
-        "attribute_not_exists(vt)",
+        "attribute_not_exists(opened)",
     ),
 }
+GOLDEN["RESET"] = Expression(GOLDEN["INIT"].update, "ep = :was")
 
 
 def over(table: StrictTable, clock: StandingClock) -> DynamoLimiter:

@@ -5,12 +5,9 @@ Here: order, lateness, pauses, cancelling and parking of one or few pacers. Not 
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import pairwise
 from time import monotonic
-from typing import TypeVar
 
 import pytest
 
@@ -18,56 +15,13 @@ from fireflyassets.limiter import protocol
 from fireflyassets.limiter.arithmetic import State
 from fireflyassets.limiter.conditional import Applied, Lost
 from fireflyassets.limiter.errors import LimiterUnavailable
-from fireflyassets.limiter.memory import MemoryLimiter, MemoryStore
+from fireflyassets.limiter.memory import MemoryLimiter
 from fireflyassets.limiter.pacer import Pacer
-from fireflyassets.limiter.port import Limits, Parked, ParkReason, Paused, Ticket
+from fireflyassets.limiter.port import Parked, ParkReason, Paused, Ticket
 from fireflyassets.limiter.simulation import CountingStore
-from fireflyassets.limiter.virtual_time import START, Latency, VirtualClock, run
+from fireflyassets.limiter.virtual_time import START, Latency
+from fireflyassets_tests.limiter.waves import ITEM, Wave, in_wave
 from fireflyassets_tests.limiter.worlds import per_minute
-
-R = TypeVar("R")
-ITEM = "organisation#firefly"
-
-
-@dataclass
-class Wave:
-    """One store, one clock, and a log of who got a ticket when (seconds after the start)."""
-
-    limits: Limits
-    latency: float = 0.0
-    store: MemoryStore = field(default_factory=CountingStore)
-    clock: VirtualClock = field(default_factory=VirtualClock)
-    log: list[tuple[str, float]] = field(default_factory=list[tuple[str, float]])
-
-    def limiter(self) -> MemoryLimiter:
-        """Return the limiter of another process."""
-        limiter = MemoryLimiter(now=self.clock.now, store=self.store)
-        limiter.register(ITEM, self.limits)
-        return limiter
-
-    def pacer(self, *, weight: int = 1, open_waves: int = 1) -> Pacer:
-        """Return the pacer of another process."""
-        return Pacer(
-            self.limiter(),
-            ITEM,
-            weight=weight,
-            open_waves=open_waves,
-            now=self.clock.now,
-            offload=Latency(lambda: self.latency),
-        )
-
-    async def take(self, pacer: Pacer, name: str) -> Ticket | Parked:
-        """Take a ticket and log it."""
-        answer = await pacer.take()
-        self.log.append((name, round(asyncio.get_running_loop().time(), 3)))
-        return answer
-
-
-def in_wave(
-    story: Callable[[Wave], Coroutine[None, None, R]], limits: Limits, *, latency: float = 0.0
-) -> R:
-    """Run a test's story in virtual time."""
-    return run(lambda: story(Wave(limits, latency)))
 
 
 def test_waiters_are_served_in_order_when_due() -> None:
@@ -155,7 +109,7 @@ def test_a_refusal_holds_all_processes_and_tickets() -> None:
         paused = await one.refused(timedelta(seconds=30))
         asked_at = asyncio.get_running_loop().time()
         assert paused == Paused(
-            START + timedelta(seconds=asked_at + 30), lowered=True, capped=False
+            START + timedelta(seconds=asked_at + 30), lowered=True, opened=False
         )
         await asyncio.gather(*(wave.take(each, "after") for each in (one, two) for _ in range(3)))
         times = [at for name, at in wave.log if name == "after"]
@@ -244,66 +198,6 @@ def test_leftover_tickets_of_a_block_are_not_fired_late() -> None:
     in_wave(story, per_minute(60))
 
 
-def test_a_raised_contract_reaches_those_who_wait() -> None:
-    """Within a minute all who wait know the new pace, however far away their tickets were."""
-
-    async def story(wave: Wave) -> None:
-        pacers = [wave.pacer() for _ in range(12)]
-        waiting = [asyncio.create_task(pacer.take()) for pacer in pacers]
-        await asyncio.sleep(2)
-        wave.limiter().register(ITEM, per_minute(600))
-        await asyncio.gather(*waiting)
-        assert asyncio.get_running_loop().time() < 2 + 60 + 12 * 0.125
-
-    in_wave(story, per_minute(4))
-
-
-def test_a_waiter_cancelled_while_it_asks_loses_nothing() -> None:
-    """What the store gives to a waiter that is gone by then goes to the next one."""
-
-    async def story(wave: Wave) -> None:
-        pacer = wave.pacer(weight=4)
-        for _ in range(20):
-            waiter = asyncio.create_task(pacer.take())
-            await asyncio.sleep(0.001)
-            waiter.cancel()
-            await asyncio.gather(waiter, return_exceptions=True)
-        ticket = await pacer.take()
-        assert isinstance(ticket, Ticket)
-        assert wave.limiter().state(ITEM).used_today == 4
-
-    in_wave(story, per_minute(600), latency=0.05)
-
-
-def test_an_outage_that_nobody_waits_for_is_no_loose_end() -> None:
-    """The waiter that asked is cancelled, and the store does not answer: the next one asks anew."""
-
-    class Failing(CountingStore):
-        def read(self, item: str) -> State | None:
-            raise LimiterUnavailable(item, "gone")
-
-        def write(self, item: str, write: protocol.Write) -> Applied | Lost:
-            raise LimiterUnavailable(item, "gone")
-
-    async def story(wave: Wave) -> None:
-        pacer = wave.pacer()
-        sound, wave_limiter = wave.store, pacer._limiter
-        assert isinstance(wave_limiter, MemoryLimiter)
-        wave_limiter._store = Failing()
-        waiter = asyncio.create_task(pacer.take())
-        await asyncio.sleep(0.01)
-        waiter.cancel()
-        await asyncio.gather(waiter, return_exceptions=True)
-        await asyncio.sleep(1)
-        wave_limiter._store = sound
-        with pytest.raises(LimiterUnavailable):
-            await pacer.take()
-        await asyncio.sleep(10)
-        assert isinstance(await pacer.take(), Ticket)
-
-    in_wave(story, per_minute(600), latency=0.05)
-
-
 def test_who_finds_the_line_full_waits_for_a_place() -> None:
     """It asks again when half of the line has gone; its waiters are served then, in order."""
 
@@ -341,9 +235,9 @@ def test_a_ticket_that_a_pause_moved_far_away_parks() -> None:
         waiting = asyncio.create_task(wave.take(pacer, "b"))
         await asyncio.sleep(1)
         paused = await pacer.refused(timedelta(hours=2))
-        assert paused.capped
+        assert paused.opened
         answer = await waiting
-        assert answer == Parked(paused.until, ParkReason.PAUSED)
+        assert answer == Parked(paused.until, ParkReason.BREAKER_OPEN)
         assert wave.log[1][1] < 19
 
     in_wave(story, per_minute(4))
