@@ -1,8 +1,9 @@
 """The ticket law as one Lua script, run inside Redis by its own clock.
 
 Here: the script's operations. Not here: what they stand on (`redis_law`), the client's side
-(`redis`). It is the law of `reservation` and `rates` once more, in a language where one call is atomic: so nothing
-needs a fence, and no call is ever lost and repeated. A test holds the two against each other.
+(`redis`). It is the law of `reservation` and `rates` once more, in a language where one call is
+atomic: so nothing needs a fence, and no call is ever lost and repeated. A test holds the two
+against each other.
 
 KEYS: the item. ARGV: the operation, the time in microseconds or ``server``, then
 ``register`` nominal, day limit, as of, source; ``reserve`` count, notice, turn; ``pause``
