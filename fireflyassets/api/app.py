@@ -11,10 +11,12 @@ from fireflyassets.api import (
     steering_routes,
 )
 from fireflyassets.api.desk import Desk, Ports
+from fireflyassets.api.pages import app as pages
+from fireflyassets.ports.sign_in import SignIn
 from fireflyassets.settings import Settings
 
 
-def create_app(ports: Ports, settings: Settings) -> FastAPI:
+def create_app(ports: Ports, settings: Settings, sign_in: SignIn) -> FastAPI:
     """Return the app over *ports*; it holds no other state than a few thumbnails."""
     app = FastAPI(
         title="fireflyassets",
@@ -30,4 +32,5 @@ def create_app(ports: Ports, settings: Settings) -> FastAPI:
         app.include_router(router, dependencies=[Depends(answers.known_version)])
     problems.install(app)
     description.install(app)
+    pages.install(app, app.state.desk, sign_in, settings)
     return app
