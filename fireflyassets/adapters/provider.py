@@ -28,7 +28,7 @@ class OidcProvider(SignIn):
 
     def __init__(self, settings: Settings, transport: httpx.BaseTransport | None = None) -> None:
         self._settings = settings
-        self._client = httpx.Client(timeout=_TIMEOUT_SECONDS, transport=transport)
+        self._transport = transport
         self._lock = Lock()
         self._discovered: Mapping[str, object] | None = None
 
@@ -64,13 +64,18 @@ class OidcProvider(SignIn):
             "client_id": self._settings.oidc_client_id,
         }
         try:
-            answer = self._client.post(base, data=form | self._in_form(), headers=self._in_header())
+            with self._client() as client:
+                answer = client.post(base, data=form | self._in_form(), headers=self._in_header())
             said = json_object(answer.content[:_MOST_BYTES])
         except (httpx.HTTPError, ValueError) as error:
             raise ServiceDown("The provider's answer to a sign-in can't be read.") from error
         if not answer.is_success:
             return Denied(str(said.get("error", answer.status_code))[:80])
         return Granted(str(said.get("id_token", "")), str(said.get("access_token", "")))
+
+    def _client(self) -> httpx.Client:
+        """Return a client for one request: people sign in too seldom to keep a connection."""
+        return httpx.Client(timeout=_TIMEOUT_SECONDS, transport=self._transport)
 
     def _in_form(self) -> dict[str, str]:
         secret = self._settings.oidc_client_secret
@@ -102,7 +107,8 @@ class OidcProvider(SignIn):
     def _discover(self) -> Mapping[str, object]:
         issuer = self._settings.oidc_issuer
         try:
-            answer = self._client.get(f"{issuer.rstrip('/')}{DISCOVERY}")
+            with self._client() as client:
+                answer = client.get(f"{issuer.rstrip('/')}{DISCOVERY}")
             answer.raise_for_status()
             said = json_object(answer.content[:_MOST_BYTES])
         except (httpx.HTTPError, ValueError) as error:

@@ -23,6 +23,7 @@ from urllib.parse import urlencode
 import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
+from starlette.types import ASGIApp
 
 from fireflyassets.adapters.clock import SystemClock
 from fireflyassets.api.bodies import form_body
@@ -164,7 +165,7 @@ def _fault(asked: Mapping[str, str], doorway: Doorway) -> str | None:
 
 
 @contextmanager
-def served(app: Envelope, *, host: str, port: int) -> Generator[None]:
+def served(app: ASGIApp, *, host: str, port: int) -> Generator[None]:
     """Answer on a thread of this process: the key that signs never leaves it.
 
     Raises:

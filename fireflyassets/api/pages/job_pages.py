@@ -3,6 +3,7 @@
 Belongs here: HTML in front of the reads and the steering that the API has. Does not: their rules.
 """
 
+from decimal import Decimal
 from http import HTTPStatus
 from typing import Final
 
@@ -17,6 +18,7 @@ from fireflyassets.api.result_routes import hand_out
 from fireflyassets.api.tokens import Caller, Scope
 from fireflyassets.core import manifest
 from fireflyassets.core.job import JobRequest, JobRow
+from fireflyassets.core.money import Cost
 from fireflyassets.core.request import Problem, reason_of
 from fireflyassets.core.status import Status, may_move
 from fireflyassets.stages import notify
@@ -95,7 +97,7 @@ def _page(
         "done": _DONE.get(told.done),
         "job": words.line(row, who),
         "asked": _asked(at, row),
-        "cost": at.ports.ledger.history(row.job_id).cost,
+        "cost": _cost(at, row),
         "is_over": is_over,
         "is_published": notify.is_published(row),
         "may_cancel": Scope.WRITE in who.scopes
@@ -104,6 +106,13 @@ def _page(
         "may_resume": Scope.OPS in who.scopes and row.hold is not None and not is_over,
     }
     return page(request, "job.html", values, status=status)
+
+
+def _cost(at: Desk, row: JobRow) -> Cost:
+    """Return what an ended job came to, as everywhere; before, what was booked for it so far."""
+    if row.cost_actual is None:
+        return at.ports.ledger.history(row.job_id).cost
+    return Cost(row.cost_actual, row.cost_possible or Decimal(0))
 
 
 def _asked(at: Desk, row: JobRow) -> JobRequest | None:

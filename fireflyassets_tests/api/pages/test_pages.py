@@ -85,7 +85,8 @@ def test_a_job_shows_why_it_waits_what_was_asked_and_what_was_made() -> None:
 
     assert "Finished" in shown
     assert GOOD.prompt in shown
-    assert f'lang="{GOOD.locale}" dir="auto" class="headline">{GOOD.headline}' in shown
+    assert f'<h1 lang="{GOOD.locale}" dir="auto">{GOOD.headline}</h1>' in shown
+    assert "<dd>3.5</dd>" in shown
     assert all(f"{HERE}/jobs/{job_id}/pictures/{aspect}" in shown for aspect in ASPECTS)
     assert '<time datetime="2026-11-30T12:00:00+00:00">2026-11-30 12:00Z</time>' in shown
     assert picture.headers["Content-Type"] == "image/webp"
