@@ -13,6 +13,7 @@ from joserfc.jwk import ECKey, Key, KeySet
 from PIL import Image
 from pydantic import SecretStr
 
+from fireflyassets.adapters.limit_files import DOCUMENTED
 from fireflyassets.adapters.memory.keys import MemoryKeys
 from fireflyassets.adapters.pillow import PillowPictures
 from fireflyassets.adapters.provider import OidcProvider
@@ -64,7 +65,7 @@ OTHER = token("bolt")
 
 JOB: dict[str, object] = {
     "campaign": CAMPAIGN,
-    "key": GOOD.key,
+    "idempotencyKey": GOOD.key,
     "prompt": GOOD.prompt,
     "locale": GOOD.locale,
     "headline": GOOD.headline,
@@ -117,6 +118,7 @@ def clerk(
     peer: str = "203.0.113.9",
     issuer: str = ISSUER,
     provide: Callable[[httpx.Request], httpx.Response] = lambda _: httpx.Response(503),
+    lists_per_minute: int = 100_000,
 ) -> Clerk:
     """Return a clerk of an API with nothing behind it yet."""
     door = front_door(catalogue)
@@ -127,6 +129,7 @@ def clerk(
         oidc_authorize_url=f"{ISSUER}/authorize",
         oidc_token_url=f"{ISSUER}/token",
         session_keys=(SESSION_KEY,),
+        lists_per_minute=lists_per_minute,
     )
     ports = Ports(
         ledger=door.ledger,
@@ -135,6 +138,8 @@ def clerk(
         catalogue=door.intake.catalogue,
         clock=door.clock,
         pictures=PillowPictures(),
+        guardrail=door.intake.guardrail,
+        limits=lambda _, family: DOCUMENTED[family],
         keys=MemoryKeys(KeySet([KEY]).as_dict(private=False)),
     )
     provider = OidcProvider(settings, httpx.MockTransport(provide))

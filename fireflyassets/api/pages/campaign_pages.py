@@ -4,6 +4,7 @@ Belongs here: HTML in front of the reads and the steering that the API has. Does
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from http import HTTPStatus
 from typing import Annotated, Final
@@ -49,6 +50,7 @@ class Summary:
     estimate: Decimal
     ended: int
     """Jobs for which nothing more is made."""
+    finish_at: datetime | None
     counts: tuple[tuple[str, str, int], ...]
     """(status, label, jobs) of those that there are."""
 
@@ -141,6 +143,7 @@ def _names(at: Desk, tenant: str) -> list[str]:
 
 def _summary(at: Desk, tenant: str, name: str) -> Summary:
     sums = campaign_sums(at, tenant, name)
+    finish = sums["expectedFinish"]
     known = at.ports.catalogue.campaigns().get(f"{tenant}/{name}")
     by_status = {status: sums["byStatus"][status.value] for status in Status}
     return Summary(
@@ -149,6 +152,7 @@ def _summary(at: Desk, tenant: str, name: str) -> Summary:
         billed=Decimal(sums["costActual"]),
         possible=Decimal(sums["costPossible"]),
         estimate=Decimal(sums["costEstimate"]),
+        finish_at=datetime.fromisoformat(finish) if finish else None,
         ended=sum(by_status[status] for status in CLOSED),
         counts=tuple(
             (status.value, words.LABELS[status], count)
@@ -161,7 +165,7 @@ def _summary(at: Desk, tenant: str, name: str) -> Summary:
 def _campaign(
     at: Desk, who: Caller, campaign: str, status: Status | None, cursor: str | None
 ) -> dict[str, object]:
-    after = answers.place(cursor) if cursor else None
+    after = answers.place(cursor, tenant=who.tenant, campaign=campaign) if cursor else None
     require_campaign(at, who.tenant, campaign)
     rows = at.ports.ledger.campaign_page(
         who.tenant, campaign, after=after, status=status, most=JOBS

@@ -117,5 +117,6 @@ def _cost(at: Desk, row: JobRow) -> Cost:
 
 def _asked(at: Desk, row: JobRow) -> JobRequest | None:
     """Return what the customer asked for; None where its manifest is gone."""
-    content = at.ports.objects.get(row.input_manifest)
+    place = manifest.place(row.input_manifest)
+    content = at.ports.objects.get(place.key, part=place.part)
     return manifest.load(content) if content else None

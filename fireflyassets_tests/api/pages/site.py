@@ -14,6 +14,7 @@ from playwright.sync_api import Browser as Chromium
 from playwright.sync_api import ConsoleMessage, Page, Response, sync_playwright
 from pydantic import SecretStr
 
+from fireflyassets.adapters.limit_files import DOCUMENTED
 from fireflyassets.adapters.memory.keys import MemoryKeys
 from fireflyassets.adapters.pillow import PillowPictures
 from fireflyassets.adapters.provider import OidcProvider
@@ -128,6 +129,8 @@ def site() -> Iterator[Site]:
         catalogue=shelf,
         clock=door.clock,
         pictures=PillowPictures(),
+        guardrail=door.intake.guardrail,
+        limits=lambda _, family: DOCUMENTED[family],
         keys=MemoryKeys(issuer.key_set()),
     )
     app = create_app(ports, settings, OidcProvider(settings))

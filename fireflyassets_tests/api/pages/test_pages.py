@@ -19,7 +19,7 @@ def test_the_campaigns_of_the_tenant_are_summed_up() -> None:
     """Title, how many jobs are done, what it cost so far; nothing of others."""
     ours = visit(catalogue=FixedCatalogue(config(), config(customer="bolt", title="Theirs")))
     finished(ours.desk)
-    ours.desk.post(key="second")
+    ours.desk.post(idempotencyKey="second")
 
     shown = ours.browser.open(f"{PREFIX}/").text
 
@@ -58,9 +58,9 @@ def test_jobs_are_filtered_and_come_by_page() -> None:
     """Each job is on one page, in the order it came in; a filter goes on over the pages."""
     ours = visit()
     for number in range(60):
-        ours.desk.post(key=f"job-{number:02}")
+        ours.desk.post(idempotencyKey=f"job-{number:02}")
         ours.desk.door.clock.jump(timedelta(seconds=1))
-    finished(ours.desk, key="job-99")
+    finished(ours.desk, idempotencyKey="job-99")
 
     first = ours.browser.open(f"{HERE}?status=queued").text
     link = first.partition("Pages of jobs")[2].partition('href="')[2].partition('"')[0]
@@ -71,7 +71,7 @@ def test_jobs_are_filtered_and_come_by_page() -> None:
     assert "job-99" not in first + second
     assert "First page" in second
     assert "No job is like that now." in ours.browser.open(f"{HERE}?status=failed").text
-    assert ours.browser.ask("GET", f"{HERE}?cursor=none-of-ours").status_code == 422
+    assert ours.browser.ask("GET", f"{HERE}?cursor=none-of-ours").status_code == 400
 
 
 def test_a_job_shows_why_it_waits_what_was_asked_and_what_was_made() -> None:
@@ -179,7 +179,7 @@ def test_a_job_is_cancelled_once_and_then_has_no_button() -> None:
     ours = visit()
     job_id = ours.desk.post().json()["jobId"]
     page, action = f"{PREFIX}/jobs/{job_id}", f"{PREFIX}/jobs/{job_id}/cancel"
-    other = ours.desk.post(key="other").json()["jobId"]
+    other = ours.desk.post(idempotencyKey="other").json()["jobId"]
 
     done = ours.browser.send(page, action)
     shown = ours.browser.open(done.headers["Location"]).text
