@@ -21,6 +21,11 @@ from fireflyassets_tests.front_door import CAMPAIGN, CUSTOMER
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 GRAVE = {"serious", "critical"}
 ADDRESSES = {name: where for states in PAGES.values() for name, where in states.items()} | ERRORS
+CRAMPED = """[...document.querySelectorAll("main *:not(.scroll):not(.sr)")]
+    .filter(one => one.clientWidth && one.scrollWidth > one.clientWidth + 1)
+    .filter(one => !one.closest(".scroll"))
+    .map(one => one.outerHTML.slice(0, 80))"""
+"""Boxes that their content runs out of; a table may, since it can be scrolled."""
 in_a_browser = pytest.mark.full
 
 
@@ -60,6 +65,7 @@ def check(watched: Watched, seen: str) -> list[str]:
     wrong = [*faults(page), *watched.complaints]
     if sideways(page):
         wrong.append(f"wider than the window by {sideways(page)} px")
+    wrong += [f"does not hold its words: {one}" for one in page.evaluate(CRAMPED)]
     if page.locator("h1").count() != 1:
         wrong.append("not one h1")
     watched.complaints.clear()
