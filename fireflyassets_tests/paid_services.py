@@ -9,7 +9,7 @@ import json
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cache
 
@@ -45,6 +45,7 @@ from fireflyassets.ports.images import (
 from fireflyassets.ports.paid import (
     Accepted,
     Done,
+    EndedBadly,
     Fetched,
     FetchFailed,
     Gone,
@@ -88,6 +89,8 @@ class Take:
     ending: Poll | None = None
     """What polls answer once the time is over; None: done."""
     writes: bool = True
+    deaf: bool = False
+    """A cancel is taken, and the job goes on all the same."""
 
 
 Behaviour = Take | NotAccepted | OutcomeLost
@@ -106,6 +109,7 @@ class Vendor:
     """Why there is no token, for as many asks; then there is one."""
     sent: int = 0
     polls: int = 0
+    called_back: list[str] = field(default_factory=list)
     jobs: dict[str, tuple[datetime, Take]] = field(default_factory=dict)
     watch: Callable[[], object] = lambda: None
     """Called at each submit, before it is answered."""
@@ -125,7 +129,21 @@ class Vendor:
             deliver()
         if behaviour.silent:
             return OutcomeLost(Fault(self.family, None, "lost_answer"))
-        return Accepted(vendor_id, f"https://x.adobe.io/status/{vendor_id}")
+        url = "https://x.adobe.io"
+        cancel_url = f"{url}/cancel/{vendor_id}" if self.family is Family.FIREFLY else None
+        return Accepted(vendor_id, f"{url}/status/{vendor_id}", cancel_url)
+
+    def cancel(self, cancel_url: str) -> CancelAnswer:
+        """End a job that still works as cancelled, unless its script says how it ends."""
+        vendor_id = cancel_url.rsplit("/", 1)[-1]
+        self.called_back.append(vendor_id)
+        ready_at, behaviour = self.jobs[vendor_id]
+        if self.clock.now() >= ready_at:
+            return CancelAnswer.COMPLETED
+        if behaviour.ending is None and not behaviour.deaf:
+            gone = EndedBadly(Fault(self.family, 200, "cancelled"))
+            self.jobs[vendor_id] = (self.clock.now(), replace(behaviour, ending=gone))
+        return CancelAnswer.REQUESTED
 
     def ask(self, status_url: str) -> Poll:
         """Answer a poll."""
@@ -181,7 +199,7 @@ class FakeImages(ImageGenerator):
         return self._made(request, request.factor * width, request.factor * height)
 
     async def cancel(self, cancel_url: str) -> CancelAnswer | PollFailed:
-        return CancelAnswer.REQUESTED
+        return self.vendor.cancel(cancel_url)
 
     async def ready(self) -> NotAccepted | None:
         return self.vendor.missing.popleft() if self.vendor.missing else None

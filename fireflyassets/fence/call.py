@@ -61,16 +61,24 @@ class Lease:
         """Say whether a call of at most *span* ends safely within the lease."""
         return now + span + LEASE_MARGIN < self.until
 
-    async def unless_closed(self, work: Coroutine[Any, Any, T]) -> T | None:
-        """Return what *work* returns; None, with *work* cancelled, once the wave stops."""
+    async def unless_closed(
+        self, work: Coroutine[Any, Any, T], *, nor: asyncio.Event | None = None
+    ) -> T | None:
+        """Return what *work* returns; None, with *work* cancelled, once the wave stops.
+
+        The same once *nor* happens.
+        """
+        if self.closing or (nor and nor.is_set()):
+            work.close()
+            return None
         working = asyncio.ensure_future(work)
-        closed = asyncio.ensure_future(self.closed.wait())
+        ends = [asyncio.ensure_future(one.wait()) for one in (self.closed, nor) if one]
         try:
-            await asyncio.wait({working, closed}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({working, *ends}, return_when=asyncio.FIRST_COMPLETED)
             return working.result() if working.done() else None
         finally:
-            working.cancel()
-            closed.cancel()
+            for one in (working, *ends):
+                one.cancel()
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +157,8 @@ class PaidCall(StepCall):
     """From the submit to the remote job's end."""
     resubmits: int
     """Sends that may follow one of unknown outcome without a person's word."""
+    cancelled: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the job is to be cancelled: nothing new is sent, what is out is called back."""
     texts: tuple[str, ...] = field(default=(), repr=False)
     """Of the job: no record of a send may quote them."""
     stale: set[int] = field(default_factory=set[int])
