@@ -69,7 +69,9 @@ def nest(customer: str, *, lease_only: bool) -> None:
 def load(customer: str, first: int, count: int) -> None:
     """Record *count* jobs, each with a prompt of its own."""
     made = composition.factory()
-    intake = Intake(made.ledger, made.objects, made.queue, made.catalogue, made.clock)
+    intake = Intake(
+        made.ledger, made.objects, made.queue, made.catalogue, made.clock, made.guardrail
+    )
     aspects = made.catalogue.campaign(customer, CAMPAIGN).config.aspects
     rows = [
         Row(None, RawRequest(f"{n:05d}", prompt(customer, n), "en-GB", f"No {n}", aspects))
@@ -129,7 +131,7 @@ class Worker:
         sweep(shop.ledger, now=now, look=self.look)
         if time.monotonic() - self.collected_at >= COLLECT_EVERY_SECONDS:
             give_back_stranded(shop.ledger, now=now, most=SLICE)
-            sweep_calls(shop, after=None, most=SLICE)
+            sweep_calls(shop, after=None, behind=None, most=SLICE)
             self.collected_at = time.monotonic()
 
     def look(self, wave: Wave) -> RunState:

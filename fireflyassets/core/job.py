@@ -12,7 +12,16 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Final
 
+from fireflyassets.core.money import Cost
 from fireflyassets.core.status import HumanReview, Status
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """What is sent instead of a prompt, by which rule of the guardrail."""
+
+    prompt: str
+    rule: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +35,8 @@ class JobRequest:
     locale: str
     headline: str
     aspects: tuple[str, ...]
+    rewritten: Rewritten | None = None
+    """Beside the prompt as it was written, which alone tells a repeated request."""
 
     def digest(self) -> str:
         """Return the hash that tells a repeated request from another one under the same key.
@@ -44,8 +55,9 @@ class JobRequest:
         return hashlib.sha256(json.dumps(said, ensure_ascii=False).encode()).hexdigest()
 
     def text(self, name: str) -> str:
-        """Return the text that ``job.<name>`` stands for in a recipe."""
-        return {"prompt": self.prompt, "headline": self.headline, "locale": self.locale}[name]
+        """Return the text that ``job.<name>`` stands for in a recipe: a prompt as it is sent."""
+        prompt = self.rewritten.prompt if self.rewritten else self.prompt
+        return {"prompt": prompt, "headline": self.headline, "locale": self.locale}[name]
 
 
 FACTORY: Final = "factory"
@@ -118,6 +130,13 @@ class JobRow:
     ended_at: datetime | None = None
     cost_possible: Decimal | None = None
     """What may have been billed beside ``cost_actual``, which is what certainly was."""
+    unsettled: bool = False
+    """An open call may still move it: the fence holds it, or it ended with a call in flight."""
+
+    @property
+    def cost(self) -> Cost:
+        """Return what the row says that the job has cost."""
+        return Cost(self.cost_actual or Decimal(0), self.cost_possible or Decimal(0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,38 +4,36 @@ In: rows of raw requests of one campaign. Out: queued ledger rows, manifests, wa
 Spends: nothing; no vendor is called here.
 
 The order is what makes it safe to stop anywhere. Everything is validated before anything is
-written. A manifest comes first, under a key that its content decides: without its row it is
-litter, and no other request can overwrite it. The row's conditional write is the claim of the
-idempotency key; from then on the job is durable. The wake-up comes last and may be lost.
+written. The manifests of a call come first, as one object under a key that its content decides:
+without their rows they are litter, and no other request can overwrite them. The row's conditional
+write is the claim of the idempotency key; from then on the job is durable. The wake-up comes last
+and may be lost.
 """
 
 import logging
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from typing import Final
 
 from fireflyassets.core import copy_check, ids, manifest, message, money
 from fireflyassets.core.brief import Row
 from fireflyassets.core.campaign import Campaign, ReviewMode
 from fireflyassets.core.errors import ServiceDown, UnusableConfiguration
-from fireflyassets.core.job import JobRequest, JobRow
-from fireflyassets.core.request import Problem, validate
+from fireflyassets.core.job import JobRequest, JobRow, Rewritten
+from fireflyassets.core.recipe import JOB_TEXTS
+from fireflyassets.core.request import Problem, prompt_problems, validate
 from fireflyassets.core.status import HumanReview, Status
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.entries import Conflict, Duplicate, Recorded, Recording
+from fireflyassets.ports.guardrail import Allowed, Declined, Guardrail
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.ports.queue import JobQueue
 from fireflyassets.stages.pinning import pin, pin_card
 
 _log = logging.getLogger(__name__)
-
-_WRITERS: Final = 16
-"""Manifests written side by side: a brief of thousands would else take minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +57,8 @@ Answer = Recorded | Duplicate | Conflict | Invalid | Withheld
 class _Draft:
     request: JobRequest
     row: JobRow
+    number: int | None
+    """As in `Row`."""
 
     @property
     def job_id(self) -> str:
@@ -67,13 +67,14 @@ class _Draft:
 
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """The use case and its five ports."""
+    """The use case and its ports."""
 
     ledger: JobLedger
     objects: ObjectStore
     queue: JobQueue
     catalogue: Catalogue
     clock: Clock
+    guardrail: Guardrail
 
     def accept(
         self,
@@ -97,8 +98,16 @@ class Intake:
         now = self.clock.now()
         card = self._card(now.date())
         drafts = _drafts(rows, loaded, card, now=now)
+        named = {draft.job_id for draft in drafts if isinstance(draft, _Draft)}
+        known = self.ledger.jobs(customer, named)
+        # A known request was judged when it was new.
+        drafts = [
+            self._judged(draft, loaded)
+            if isinstance(draft, _Draft) and draft.job_id not in known
+            else draft
+            for draft in drafts
+        ]
         valid = [draft for draft in drafts if isinstance(draft, _Draft)]
-        known = self.ledger.jobs(customer, {draft.job_id for draft in valid})
         # Of two drafts of one key in one call, the first is the claim.
         fresh = {draft.job_id: draft for draft in reversed(valid) if draft.job_id not in known}
         owners = {**known, **{job_id: draft.row for job_id, draft in fresh.items()}}
@@ -118,6 +127,30 @@ class Intake:
             for draft in drafts
         ]
 
+    def _judged(self, draft: _Draft, campaign: Campaign) -> _Draft | Invalid:
+        """Return the draft as the guardrail lets it through."""
+        request = draft.request
+        verdict = self.guardrail.judge(
+            request.prompt,
+            customer=request.customer,
+            campaign=request.campaign,
+            locale=request.locale,
+        )
+        if isinstance(verdict, Allowed):
+            return draft
+        if isinstance(verdict, Declined):
+            sentence = "The prompt says what it must not say."
+            problems = (Problem("prompt", verdict.rule, sentence, verdict.fix),)
+            return Invalid(tuple(replace(one, row=draft.number) for one in problems))
+        request = replace(request, rewritten=verdict)
+        texts = {name: request.text(name) for name in JOB_TEXTS}
+        problems = prompt_problems(verdict.prompt) or copy_check.problems(
+            campaign, texts, request.locale, request.aspects
+        )
+        if problems:
+            return Invalid(tuple(_of_rewriting(one, verdict, draft.number) for one in problems))
+        return replace(draft, request=request)
+
     def _card(self, day: date) -> money.RateCard:
         try:
             return money.card_for(self.catalogue.rate_cards(), day)
@@ -127,18 +160,18 @@ class Intake:
     def _record(self, claims: Sequence[_Draft], *, wake: bool) -> dict[str, Recording]:
         if not claims:
             return {}
-        with ThreadPoolExecutor(_WRITERS, thread_name_prefix="manifests") as writers:
-            list(writers.map(self._keep_manifest, claims))
-        recordings = self.ledger.record([draft.row for draft in claims])
+        kept = manifest.bundle([draft.request for draft in claims])
+        self.objects.put(kept.key, kept.content, media_type=manifest.MEDIA_TYPE)
+        recordings = self.ledger.record(
+            [
+                replace(draft.row, input_manifest=pointer)
+                for draft, pointer in zip(claims, kept.pointers, strict=True)
+            ]
+        )
         found = {draft.job_id: told for draft, told in zip(claims, recordings, strict=True)}
         if wake:
             self._wake([job for job, told in found.items() if isinstance(told, Recorded)])
         return found
-
-    def _keep_manifest(self, draft: _Draft) -> None:
-        self.objects.put(
-            draft.row.input_manifest, manifest.dump(draft.request), media_type=manifest.MEDIA_TYPE
-        )
 
     def _wake(self, job_ids: Sequence[str]) -> None:
         if not job_ids:
@@ -182,7 +215,7 @@ def _draft(
             campaign_id=request.campaign,
             status=Status.QUEUED,
             run_id=None,
-            input_manifest=manifest.key_of(job_id, request),
+            input_manifest="",  # Where it lies is known once it is clear which rows are new.
             outputs=(),
             cost_estimate=_price(campaign, request, card),
             cost_actual=None,
@@ -196,6 +229,7 @@ def _draft(
             rate_card=card.version,
             human_reviewed=HumanReview.PENDING if review else HumanReview.NOT_REQUIRED,
         ),
+        row.number,
     )
 
 
@@ -226,6 +260,12 @@ def _checked(row: Row, campaign: Campaign) -> JobRequest | Invalid:
         named = {problem.field for problem in problems}
         problems += [replace(one, row=row.number) for one in more if one.field not in named]
     return told if isinstance(told, JobRequest) and not problems else Invalid(tuple(problems))
+
+
+def _of_rewriting(problem: Problem, verdict: Rewritten, number: int | None) -> Problem:
+    """Return a problem of what a rule made of a prompt, in words for whoever wrote the prompt."""
+    sentence = f"As the rule {verdict.rule} rewrites it: {problem.message}"
+    return replace(problem, message=sentence, row=number)
 
 
 def _is_bad(draft: _Draft | Invalid, owners: Mapping[str, JobRow]) -> bool:

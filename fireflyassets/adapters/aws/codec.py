@@ -28,7 +28,8 @@ ENDED_SHARDS: Final = 10
 OPEN: Final = "open"
 """What the waves that have not ended are found under."""
 RUNNING: Final = "running"
-"""What the jobs that a wave works on are found under."""
+"""What the jobs that a wave works on are found under; below, those that an open call may move."""
+UNSETTLED: Final = "unsettled"
 WAVE_LIFE: Final = timedelta(days=90)
 """How long a wave's row is kept, as long as the jobs it made."""
 
@@ -194,15 +195,23 @@ def job_row(item: Item) -> JobRow:
         human_reviewed=HumanReview(read.text("humanReviewed")),
         ended_at=read.maybe_instant("endedAt"),
         cost_possible=read.maybe_decimal("costPossible"),
+        unsettled=read.maybe_text("runningKey") == UNSETTLED,
     )
 
 
-def cost_attributes(cost: Cost) -> Item:
+def cost_attributes(job_id: str, cost: Cost) -> "dict[str, AttributeValueTypeDef | None]":
     """Return what an ended job has cost."""
     return {
         "costActual": to.number(cost.certain),
         "costPossible": to.number(cost.possible),
+        **at_rest(job_id, unsettled=cost.open),
     }
+
+
+def at_rest(job_id: str, *, unsettled: bool) -> "dict[str, AttributeValueTypeDef | None]":
+    """Return what a job that no wave works on is found under, if an open call may move it."""
+    key, sort = (to.text(UNSETTLED), to.text(job_id)) if unsettled else (None, None)
+    return {"runningKey": key, "runningSort": sort}
 
 
 def hold_attribute(hold: Hold) -> "AttributeValueTypeDef":

@@ -93,14 +93,27 @@ class LedgerLeftovers(LedgerCalls):
             "#runningKey = :running AND begins_with(#runningSort, :wave)",
             {":running": to.text(codec.RUNNING), ":wave": codec.running_sort(wave_id, "")},
         )
+        rows = self._found(condition, most)
+        mine = [row for row in rows if row.status is Status.RUNNING and row.wave == wave_id]
+        return sorted(mine, key=lambda row: row.job_id)
+
+    def unsettled(self, *, after: str | None, most: int) -> list[JobRow]:
+        """Return up to *most* unsettled rows by job id, behind *after*."""
+        condition = Condition(
+            "#runningKey = :unsettled AND #runningSort > :after",
+            {":unsettled": to.text(codec.UNSETTLED), ":after": to.text(after or _EARLIEST)},
+        )
+        rows = self._found(condition, most)
+        return sorted((row for row in rows if row.unsettled), key=lambda row: row.job_id)
+
+    def _found(self, condition: Condition, most: int) -> Iterator[JobRow]:
+        """Return the first rows of the index, as they are."""
         found = self._database.pages(query(self._tables.jobs, condition, index=RUNNING.name))
         keys: list[Item] = [
             {"jobId": item["jobId"], "customerId": item["customerId"]}
             for item in islice(found, most)
         ]
-        rows = map(codec.job_row, self._database.get_many(self._tables.jobs, keys))
-        mine = [row for row in rows if row.status is Status.RUNNING and row.wave == wave_id]
-        return sorted(mine, key=lambda row: row.job_id)
+        return map(codec.job_row, self._database.get_many(self._tables.jobs, keys))
 
     def adopt(self, row: JobRow, result: StepResult, operations: Sequence[Operation]) -> bool:
         """As `bind`, for a job that no wave works on."""
@@ -132,8 +145,14 @@ class LedgerLeftovers(LedgerCalls):
     def recost(self, row: JobRow, cost: Cost) -> bool:
         """Write what an ended job has cost by now; False if it has moved."""
         key = codec.job_key(row.job_id, row.customer_id)
-        change = Change(codec.cost_attributes(cost))
-        request = update(self._tables.jobs, key, change, unmoved(row))
+        change = Change(codec.cost_attributes(row.job_id, cost))
+        as_read, known = unmoved(row), row.cost
+        told: Item = {":actual": to.number(known.certain), ":possible": to.number(known.possible)}
+        condition = Condition(
+            f"{as_read.text} AND #costActual = :actual AND #costPossible = :possible",
+            {**as_read.values, **told},
+        )
+        request = update(self._tables.jobs, key, change, condition)
         return isinstance(self._database.update(request), Applied)
 
     def lift(self, row: JobRow, *, now: datetime, said: str | None = None) -> bool:
@@ -190,6 +209,7 @@ def _resumed(row: JobRow, at: datetime) -> Change:
             "notBefore": to.instant(at),
             "updatedAt": to.instant(at),
             "queueSort": codec.queue_sort(at, row.job_id),
+            **codec.at_rest(row.job_id, unsettled=False),
         },
         copies={"queueKey": "queueHome"},
     )

@@ -5,7 +5,6 @@ for people, waves as such. No move reads a row it could state a condition on: a 
 epoch of a job that was never claimed, and a lost guess hands the row back.
 """
 
-from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
@@ -15,7 +14,7 @@ from fireflyassets.adapters.aws.attributes import Item
 from fireflyassets.adapters.aws.database import Cancelled, Committed
 from fireflyassets.adapters.aws.expressions import Change, Condition, update
 from fireflyassets.adapters.aws.ledger_base import LedgerBase
-from fireflyassets.adapters.ledger_rules import FAULTS, is_claimable
+from fireflyassets.adapters.ledger_rules import FAULTS, is_claimable, is_unsettled
 from fireflyassets.adapters.outbox import StatusEvent, status_event
 from fireflyassets.core.errors import OwnershipLost
 from fireflyassets.core.job import JobRow
@@ -98,18 +97,19 @@ class LedgerTurns(LedgerBase):
                 "wave": None,
                 "reason": to.text(release.reason),
                 "updatedAt": to.instant(now),
+                **codec.at_rest(claim.job_id, unsettled=is_unsettled(release.hold)),
                 **_wait(claim.job_id, release),
                 **_moved(claim, release),
             },
             adds={"epoch": 1, "crashes": 1} if release.crashed else {},
             copies=_line(release),
         )
-        self._leave(claim, _outside(change), Status.QUEUED, claim.epoch + release.crashed, now)
+        self._leave(claim, change, Status.QUEUED, claim.epoch + release.crashed, now)
 
     def finish(self, claim: Claim, ending: Ending) -> None:
         """Write a terminal status with its event in one transaction."""
         change = ended(claim.job_id, ending)
-        self._leave(claim, _outside(change), ending.status, claim.epoch, ending.ended_at)
+        self._leave(claim, change, ending.status, claim.epoch, ending.ended_at)
 
     def _leave(
         self, claim: Claim, change: Change, status: Status, epoch: int, at: datetime
@@ -143,7 +143,7 @@ def ended(job_id: str, ending: Ending) -> Change:
             "status": to.text(ending.status),
             "reason": None if ending.reason is None else to.text(ending.reason),
             "outputs": to.texts(ending.outputs),
-            **codec.cost_attributes(ending.cost),
+            **codec.cost_attributes(job_id, ending.cost),
             "updatedAt": to.instant(ending.ended_at),
             "endedAt": to.instant(ending.ended_at),
             "endedKey": codec.ended_key(job_id, ending.ended_at),
@@ -152,11 +152,6 @@ def ended(job_id: str, ending: Ending) -> Change:
         },
         adds={"attempts": 1} if ending.status in FAULTS else {},
     )
-
-
-def _outside(change: Change) -> Change:
-    """Return the change of a job that leaves its wave."""
-    return replace(change, sets={**change.sets, "runningKey": None, "runningSort": None})
 
 
 def owned(claim: Claim) -> Condition:
