@@ -68,10 +68,10 @@ class Offload(Protocol):
 class Pacer:
     """Gives the waiters of one wave their tickets of one item, first come, first served.
 
-    *weight* is the tenant's, *open_waves* how many waves of the tenant draw on this item now; both
-    may be set while the pacer runs and hold from the next block on. So may *early*: how long before
-    its due time a ticket is handed out, for who has that long to do before the call. For one event
-    loop.
+    *weight* is the tenant's, *open_waves* how many waves of the tenant draw on this item, `place` how
+    many of them come before this one; all may be set while the pacer runs and hold from the
+    next block on. So may `early`: how long before its due time a ticket is handed out, for who has
+    that long to do before the call. For one event loop.
     """
 
     def __init__(
@@ -87,6 +87,7 @@ class Pacer:
     ) -> None:
         self.weight = weight
         self.open_waves = open_waves
+        self.place = 0
         self.early = NO_NOTICE
         self._answers = NO_NOTICE
         self._asked_at = datetime.min.replace(tzinfo=UTC)
@@ -200,7 +201,7 @@ class Pacer:
             asked = self._ask(
                 self._limiter.reserve,
                 self._item,
-                block_size(self.weight, self.open_waves),
+                block_size(self.weight, self.open_waves, self.place),
                 notice=max(NO_NOTICE, early - LATE),
                 turn=self._place,
             )
