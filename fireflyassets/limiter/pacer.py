@@ -68,10 +68,10 @@ class Offload(Protocol):
 class Pacer:
     """Gives the waiters of one wave their tickets of one item, first come, first served.
 
-    *weight* is the tenant's, *open_waves* how many waves of the tenant draw on this item, `place` how
-    many of them come before this one; all may be set while the pacer runs and hold from the
-    next block on. So may `early`: how long before its due time a ticket is handed out, for who has
-    that long to do before the call. For one event loop.
+    *weight* is the tenant's, *open_waves* how many waves of the tenant draw on this item now, and
+    `place` how many of them come before this one; all may be set while the pacer runs and hold from
+    the next block on. So may `early`: how long before its due time a ticket is handed out, for who
+    has that long to do before the call. For one event loop.
     """
 
     def __init__(
