@@ -63,10 +63,14 @@ from fireflyassets_tests.free_services import FakeModels, FakeReferences
 
 
 @cache
-def jpeg(width: int, height: int, kind: str = "JPEG", green: int = 120) -> bytes:
+def jpeg(
+    width: int, height: int, kind: str = "JPEG", *, green: int = 120, mode: str = "RGB"
+) -> bytes:
     """Return a small real picture."""
     target = io.BytesIO()
-    Image.new("RGB", (width, height), (200, green, 40)).save(target, kind)
+    plain = Image.new("RGB", (width, height), (200, green, 40))
+    deep = Image.new("I;16", (width, height), 30_000)
+    (deep if mode == "I;16" else plain.convert(mode)).save(target, kind)
     return target.getvalue()
 
 
@@ -221,6 +225,9 @@ class FakeDocuments(DocumentComposer):
         self.listed: object = {"layers": [{"name": "Hero"}, {"name": "Headline"}]}
         """What a list of layers says, whatever the document."""
         self.played: list[ActionsRequest] = []
+        self.plays_in = "RGB"
+        self.cuts_in = "RGB"
+        """The modes of the pictures that come out of actions and of cut-outs."""
 
     async def compose(self, request: CompositeRequest) -> Submission:
         def deliver() -> None:
@@ -238,7 +245,8 @@ class FakeDocuments(DocumentComposer):
                 assert self.objects.download(url), "The actions can be read."
             for file in request.outputs:
                 asked = (file.width or own[0], file.height or own[1])
-                self.objects.upload(file.url, jpeg(*asked, green=200), media_type=file.media_type)
+                content = jpeg(*asked, green=200, mode=self.plays_in)
+                self.objects.upload(file.url, content, media_type=file.media_type)
 
         return self.vendor.submit(deliver)
 
@@ -298,7 +306,8 @@ class FakeCutter(PictureCutter):
         answer = self.vendor.submit(lambda: None)
         if isinstance(answer, Accepted):
             width, height = size(self.documents.objects.download(request.picture_url))
-            self.documents.cut[answer.vendor_id] = jpeg(width, height, "PNG")
+            mode = self.documents.cuts_in
+            self.documents.cut[answer.vendor_id] = jpeg(width, height, "PNG", mode=mode)
         return answer
 
     async def ready(self) -> NotAccepted | None:

@@ -9,12 +9,13 @@ from typing import Any, Final
 from fastapi import APIRouter
 from fastapi.responses import JSONResponse, Response
 
-from fireflyassets.api import description, shapes
+from fireflyassets.api import shapes
 from fireflyassets.api.bodies import JSON, ReasonBody
 from fireflyassets.api.description import refusals
 from fireflyassets.api.desk import AtDesk, Operator, Writer, costed, job_row, require_campaign
 from fireflyassets.api.problems import ProblemRaised
 from fireflyassets.api.result_routes import campaign_sums
+from fireflyassets.core import schemas
 from fireflyassets.core.brief import json_object
 from fireflyassets.core.request import Problem, reason_of
 from fireflyassets.stages.steering import Cancelling, Kept
@@ -35,7 +36,7 @@ _OF_A_REASON: Final = refusals(
 
 
 def _with_reason(*, required: bool) -> dict[str, Any]:
-    content = {JSON: {"schema": description.REASON}}
+    content = {JSON: {"schema": schemas.REASON}}
     return {"requestBody": {"required": required, "content": content}}
 
 

@@ -37,6 +37,8 @@ class JobRequest:
     aspects: tuple[str, ...]
     rewritten: Rewritten | None = None
     """Beside the prompt as it was written, which alone tells a repeated request."""
+    reference: "Picture | None" = None
+    """The picture that came with it."""
 
     def digest(self) -> str:
         """Return the hash that tells a repeated request from another one under the same key.
@@ -51,6 +53,7 @@ class JobRequest:
             self.locale,
             unicodedata.normalize("NFC", self.headline),
             list(self.aspects),
+            *([self.reference.sha256] if self.reference else ()),
         ]
         return hashlib.sha256(json.dumps(said, ensure_ascii=False).encode()).hexdigest()
 

@@ -115,7 +115,7 @@ class Collector:
         operations: Sequence[Operation] = (),
     ) -> Attempt:
         """Record how a send ended that made nothing, with what it may have cost."""
-        said = fault.sentence()
+        said = fault.record()
         await self.offload(
             self.ledger.close_attempt,
             attempt,
@@ -155,7 +155,7 @@ class Collector:
                 raise AssertionError("A job that goes on has not ended.")
 
     async def _ended_badly(self, call: PaidCall, attempt: Attempt, fault: Fault) -> Attempt:
-        failure = classify(fault)
+        fault, failure = call.heard(fault), classify(fault)
         # Booked with its id, as accepted and failed: nothing is left to say about its cost.
         closed = await self.close(attempt, AttemptState.FAILED, fault)
         stale_again = failure is FailureClass.STALE_REFERENCE and call.is_stale_again(attempt.n)

@@ -60,6 +60,7 @@ async def compose(
         rates=rates_of(job.card, step),
         resubmits=tools.campaign.config.resubmit_unknown,
         cancelled=job.cancelled,
+        texts=(job.request.prompt, job.request.headline),
     )
     arrived = await tools.fence.carry(call)
     return await bind(tools, call, arrived, await receive(tools, call, aspect, arrived))

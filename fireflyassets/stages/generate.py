@@ -136,6 +136,7 @@ def _paid_call(
         rates=rates_of(job.card, step),
         resubmits=tools.campaign.config.resubmit_unknown,
         cancelled=job.cancelled,
+        texts=(job.request.prompt, job.request.headline),
     )
 
 

@@ -12,6 +12,7 @@ from fireflyassets.core import errors
 from fireflyassets.core.campaign import Campaign, with_rules_of
 from fireflyassets.core.failure import Family
 from fireflyassets.core.recipe import calls_per_job
+from fireflyassets.core.tally import Tally
 from fireflyassets.fence.call import Lease
 from fireflyassets.fence.collecting import Collector
 from fireflyassets.fence.persisting import Persistent
@@ -60,6 +61,7 @@ class Shop:
     """A number in [0, 1) for jitter."""
     new_wave_id: Callable[[], str]
     lanes: Lanes
+    tally: Tally = field(default_factory=Tally)
     pins: Pins = field(init=False)
     """What jobs were priced by; read once by whoever holds this shop."""
 
@@ -162,6 +164,7 @@ def assemble(
         transfer=shop.lanes.transfers,
         campaign=with_rules_of(campaign, newer),
         chance=shop.chance,
+        tally=shop.tally,
     )
     rules = WaveRules(
         lease=settings.lease,

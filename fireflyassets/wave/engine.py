@@ -18,9 +18,10 @@ from fireflyassets.core.status import Status
 from fireflyassets.fence.call import Lease
 from fireflyassets.ports.clock import Offload
 from fireflyassets.ports.entries import Claim, Ending, Release, Wave
+from fireflyassets.ports.trace import traced
 from fireflyassets.stages.bench import UNTOUCHED, JobInHand, Tools, cost_so_far, read_request
 from fireflyassets.stages.pinning import Pins
-from fireflyassets.wave import endings
+from fireflyassets.wave import counting, endings
 from fireflyassets.wave.job import JobRun, all_ended
 from fireflyassets.wave.reports import Ended, Report, Skipped, Turn
 from fireflyassets.wave.share import FirstTickets, Share, goes_first
@@ -135,7 +136,8 @@ class WaveEngine:
 
     async def _turn(self, row: JobRow) -> None:
         try:
-            ended = await self._one(row)
+            with traced(job=row.job_id):
+                ended = await self._one(row)
         except BaseException:
             self.stop()
             raise
@@ -144,6 +146,7 @@ class WaveEngine:
             self.active -= 1
             self._freed.set()
         self.first_tickets.note(row.job_id)
+        counting.turn_ended(self.tools.tally, row, ended, now=self.tools.clock.now())
         self.report(ended)
 
     async def _one(self, row: JobRow) -> Ended:
@@ -216,6 +219,7 @@ class WaveEngine:
         # The first claim of a job has epoch 1 and no history: the read is saved.
         fresh = row.epoch == 1
         history = UNTOUCHED if fresh else await tools.offload(tools.ledger.history, row.job_id)
+        counting.turn_begun(tools.tally, row)
         request = await read_request(tools, row)
         card = await tools.transfer(self.pins.card, row)
         return JobInHand(row, request, history, claim, card, self.wishes.jobs[row.job_id])

@@ -67,7 +67,7 @@ class LedgerTurns(LedgerBase):
     ) -> Committed | Cancelled:
         """Move the job from *source* to running; leaving ``dlq`` passes the queue on its way."""
         replayed = source is Status.DLQ
-        ended = ("ttl", "endedAt", "endedKey") if replayed else ()
+        ended = ("ttl", "endedAt", "endedKey", "deadKey") if replayed else ()
         change = Change(
             sets={
                 "status": to.text(Status.RUNNING),
@@ -166,6 +166,7 @@ def ended(job_id: str, ending: Ending) -> Change:
             **codec.cancel_attributes(None),
             "endedAt": to.instant(ending.ended_at),
             "endedKey": codec.ended_key(job_id, ending.ended_at),
+            "deadKey": to.text(Status.DLQ) if ending.status is Status.DLQ else None,
             "ttl": to.epoch(ending.ttl) if ending.ttl else None,
             **({"runId": to.text(ending.run_id)} if ending.run_id else {}),
         },
