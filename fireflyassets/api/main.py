@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--metrics-port", type=int, help="port of /metrics (default: not served)")
     chosen = parser.parse_args(arguments)
     settings = Settings()
-    composition.log_to_stderr(settings)
+    composition.log_to_stderr(settings, "uvicorn")
     composition.pump()
     # The server hands a signal on once it has closed; by default that ends all at once.
     signal.signal(signal.SIGTERM, _end)
@@ -72,4 +72,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if chosen.metrics_port is not None:
         told = _exposition(factory).text
         MetricsServer(told, host=chosen.metrics_host, port=chosen.metrics_port)
-    uvicorn.run(create_app(ports, settings), host=chosen.host, port=chosen.port)
+    uvicorn.run(create_app(ports, settings), host=chosen.host, port=chosen.port, log_config=None)
