@@ -51,7 +51,7 @@ openapi-check: $(STAMP) ## Compare our schemas with Adobe's OpenAPI files in SPE
 	@$(BIN)/python -m fireflyassets.twin.openapi_check "$(SPEC)"
 
 bench-limiter: $(STAMP) debian-packages ## Measure the limiter and its rivals; figures in out/bench/limiter.json.
-	@$(BIN)/python benchmarks/limiter.py
+	@$(BIN)/python benchmarks/limiter.py $(ARGS)
 
 bench-demo: $(STAMP) ## Run the demo afresh, write out/bench/demo.json, fail where a bound is missed.
 	@$(BIN)/python benchmarks/demo.py

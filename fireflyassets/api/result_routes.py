@@ -15,7 +15,15 @@ from fastapi.responses import RedirectResponse, Response
 from fireflyassets.api import answers, shapes
 from fireflyassets.api.answers import IfNoneMatch, body_of, place, tell
 from fireflyassets.api.description import RETOLD, headers, refusals
-from fireflyassets.api.desk import AtDesk, Desk, Onlooker, Reader, job_row, require_campaign
+from fireflyassets.api.desk import (
+    AtDesk,
+    Desk,
+    Onlooker,
+    Reader,
+    costed,
+    job_row,
+    require_campaign,
+)
 from fireflyassets.api.problems import ProblemRaised, not_found
 from fireflyassets.api.tokens import Caller, Scope
 from fireflyassets.core import ids
@@ -60,8 +68,8 @@ _NOT_STORED: Final = {"Cache-Control": "no-store"}
     responses={**RETOLD, **refusals(HTTPStatus.NOT_FOUND)},
 )
 def show_job(at: AtDesk, who: Reader, job_id: str, if_none_match: IfNoneMatch = None) -> Response:
-    """Tell how a job stands."""
-    row = job_row(at, who.tenant, job_id)
+    """Tell how a job stands, and what its calls have cost so far."""
+    row = costed(at, job_row(at, who.tenant, job_id))
     return tell(body_of(shapes.job(row, api_url=at.api_url)), if_none_match)
 
 

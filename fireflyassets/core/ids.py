@@ -63,6 +63,11 @@ def original_key(
     return f"originals/{customer}/{campaign}/{job}/{step}-{digest[:16]}.{suffix(media_type)}"
 
 
+def plain_key(original: str, media_type: str) -> str:
+    """Return the key of an original's copy as vendors take it; its name follows the original's."""
+    return f"{original.rsplit('.', 1)[0]}-plain.{suffix(media_type)}"
+
+
 def suffix(media_type: str) -> str:
     """Return the ending of a file's name that agrees with its bytes."""
     known = {"image/png": "png", "image/webp": "webp", "application/json": "json"}
@@ -123,6 +128,6 @@ def template_key(digest: str) -> str:
     return f"templates/{digest}.psd"
 
 
-def actions_key(digest: str, path: str) -> str:
-    """Return the content-addressed key of a file of recorded actions; its ending is kept."""
-    return f"actions/{digest}.{path.rsplit('.', 1)[-1]}"
+def actions_key(digest: str) -> str:
+    """Return the content-addressed key of a file of recorded actions."""
+    return f"actions/{digest}.atn"

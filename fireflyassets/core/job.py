@@ -8,7 +8,7 @@ import hashlib
 import json
 import unicodedata
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Final
 
@@ -94,6 +94,20 @@ _DOORS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
+class Cancel:
+    """Somebody's wish to end a job that a wave works on; the wave ends it as soon as it can."""
+
+    by: str
+    keep: timedelta
+    """How long the row stays then."""
+
+    @property
+    def reason(self) -> str:
+        """Say why the job ended."""
+        return f"Cancelled by {self.by}."
+
+
+@dataclass(frozen=True, slots=True)
 class JobRow:
     """The ledger row. Its first twelve attributes are the source schema's."""
 
@@ -133,6 +147,8 @@ class JobRow:
     ended_at: datetime | None = None
     cost_possible: Decimal | None = None
     """What may have been billed beside ``cost_actual``, which is what certainly was."""
+    cancel: Cancel | None = None
+    """Set while a wave works on a job that is to be cancelled."""
     unsettled: bool = False
     """An open call may still move it: the fence holds it, or it ended with a call in flight."""
 

@@ -27,6 +27,14 @@ class Message:
     In SQS the unique id of an IAM user or role; sessions of one role are one sender."""
 
 
+@dataclass(frozen=True, slots=True)
+class Depth:
+    """How many messages there are, about: those that can be received, and dead letters."""
+
+    waiting: int
+    dead: int
+
+
 class JobQueue(ABC):
     """At least once, in any order. A message that is not deleted comes back."""
 
@@ -52,6 +60,10 @@ class JobQueue(ABC):
     @abstractmethod
     def delete(self, messages: Sequence[Message]) -> None:
         """Delete messages; one that is gone already is fine."""
+
+    @abstractmethod
+    def depth(self) -> Depth:
+        """Return how deep the queue and its dead-letter queue are."""
 
     @abstractmethod
     def quarantine(self, message: Message, *, reason: str) -> None:

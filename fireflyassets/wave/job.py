@@ -23,6 +23,7 @@ from fireflyassets.stages.bench import JobInHand, StoredJob, Tools, cost_so_far
 from fireflyassets.stages.compose import compose
 from fireflyassets.stages.deliver import Delivered, deliver, publishable
 from fireflyassets.stages.generate import generate
+from fireflyassets.wave import counting
 from fireflyassets.wave.reports import Check, Checked, Handed, Made, Report, Subject
 
 _log: Final = logging.getLogger("fireflyassets.wave")
@@ -130,9 +131,10 @@ class JobRun:
         if step.taken(made) is None:
             return None
         try:
-            if isinstance(step, ComposeStep):
-                return await compose(self.tools, self.job, step, aspect or "", made)
-            return await generate(self.tools, self.job, step, made, aspect)
+            with counting.step(self.tools.tally, step):
+                if isinstance(step, ComposeStep):
+                    return await compose(self.tools, self.job, step, aspect or "", made)
+                return await generate(self.tools, self.job, step, made, aspect)
         except errors.JobFailed:
             if step.on_failure is OnFailure.SKIP:
                 return None
@@ -158,6 +160,9 @@ class JobRun:
     async def _deliver(
         self, pictures: dict[str, StepResult], renditions: dict[str, StepResult]
     ) -> tuple[tuple[Delivered, ...], Cost]:
+        if self.job.cancelled.is_set():
+            now = self.tools.clock.now()
+            raise errors.Stopped("The job is cancelled before it is delivered.", until=now)
         model = model_of(pictures.values())
         deliveries = tuple(
             await all_ended(

@@ -168,7 +168,7 @@ def test_every_module_that_is_run_is_there(page: Page) -> None:
 def test_every_setting_is_there(page: Page) -> None:
     """A variable that a page names is read."""
     known = {f"FIREFLYASSETS_{name.upper()}" for name in Settings.model_fields}
-    named = set(re.findall(r"FIREFLYASSETS_[A-Z_]+", page.text)) - {"FIREFLYASSETS_"}
+    named = set(re.findall(r"FIREFLYASSETS_[A-Z0-9_]+", page.text)) - {"FIREFLYASSETS_"}
 
     assert named - known - {CODE_SERVER_PORT} == set()
 

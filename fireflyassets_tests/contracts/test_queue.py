@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from fireflyassets.ports.queue import JobQueue, Message
+from fireflyassets.ports.queue import Depth, JobQueue, Message
 from fireflyassets_tests.contracts.stores import QueueWorlds
 
 PATIENT = timedelta(minutes=1)
@@ -141,3 +141,17 @@ def _drained(queue: JobQueue, count: int) -> list[Message]:
     while len(received) < count and (batch := queue.receive(most=count)):
         received += batch
     return received
+
+
+def test_the_depth_counts_what_can_be_received_and_dead_letters(queue_worlds: QueueWorlds) -> None:
+    """Hidden messages are in nobody's count; a quarantined one is a dead letter."""
+    world = queue_worlds(PATIENT)
+    assert world.queue.depth() == Depth(0, 0)
+
+    world.queue.send(["one", "two", "three"])
+    assert world.queue.depth() == Depth(3, 0)
+
+    (message,) = world.queue.receive(most=1)
+    assert world.queue.depth() == Depth(2, 0)
+    world.queue.quarantine(message, reason="unreadable")
+    assert world.queue.depth() == Depth(2, 1)

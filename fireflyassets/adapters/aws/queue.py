@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, NotRequired, TypedDict
 
 from fireflyassets.adapters.aws.backoff import Backoff
-from fireflyassets.ports.queue import JobQueue, Message, check_sizes
+from fireflyassets.ports.queue import Depth, JobQueue, Message, check_sizes
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -31,6 +31,7 @@ FIFO: Final = ".fifo"
 """How the name of a queue ends that keeps the order within each tenant."""
 REASON: Final = "reason"
 """Message attribute of a dead letter that we sent ourselves."""
+_VISIBLE: Final = "ApproximateNumberOfMessages"
 _REASON_OVERHEAD: Final = len(REASON) + len("String")
 
 
@@ -179,6 +180,14 @@ class SqsQueue(JobQueue):
             if not left:
                 return
         raise ConnectionError(f"SQS refused to delete {len(left)} messages.")
+
+    def depth(self) -> Depth:
+        """Return SQS's own approximate counts."""
+        return Depth(self._visible(self._urls.jobs), self._visible(self._urls.dead))
+
+    def _visible(self, url: str) -> int:
+        answer = self._client.get_queue_attributes(QueueUrl=url, AttributeNames=[_VISIBLE])
+        return int(answer["Attributes"][_VISIBLE])
 
     def quarantine(self, message: Message, *, reason: str) -> None:
         """Move a message that can't be read to the dead-letter queue with *reason*; send first."""

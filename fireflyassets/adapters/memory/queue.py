@@ -7,7 +7,7 @@ from threading import Lock
 from uuid import uuid4
 
 from fireflyassets.ports.clock import Clock
-from fireflyassets.ports.queue import MAX_RECEIVES, JobQueue, Message, check_sizes
+from fireflyassets.ports.queue import MAX_RECEIVES, Depth, JobQueue, Message, check_sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +95,14 @@ class MemoryQueue(JobQueue):
             for message in messages:
                 self._messages.pop(message.message_id, None)
                 self._hidden_until.pop(message.message_id, None)
+
+    def depth(self) -> Depth:
+        """Return how many messages are visible, and how many are dead."""
+        now = self._clock.now()
+        with self._lock:
+            self._bury()
+            hidden = [self._hidden_until.get(name, now) > now for name in self._messages]
+            return Depth(hidden.count(False), len(self._dead))
 
     def quarantine(self, message: Message, *, reason: str) -> None:
         """Make a message a dead letter with *reason*."""
