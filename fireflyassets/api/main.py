@@ -14,6 +14,7 @@ import uvicorn
 
 from fireflyassets import composition
 from fireflyassets.adapters.key_sets import FetchedKeys
+from fireflyassets.adapters.provider import OidcProvider
 from fireflyassets.api.app import create_app
 from fireflyassets.api.desk import Ports
 from fireflyassets.settings import Settings
@@ -50,4 +51,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         limits=factory.catalogue.limits_for,
         keys=FetchedKeys(factory.clock, issuer=settings.oidc_issuer, url=settings.oidc_keys_url),
     )
-    uvicorn.run(create_app(ports, settings), host=chosen.host, port=chosen.port)
+    logging.getLogger("uvicorn.access").addFilter(_without_query)
+    app = create_app(ports, settings, OidcProvider(settings))
+    uvicorn.run(app, host=chosen.host, port=chosen.port)
+
+
+def _without_query(record: logging.LogRecord) -> bool:
+    """Take the query out of an access line: the code of a sign-in is in one."""
+    if isinstance(record.args, tuple):
+        record.args = tuple(
+            part.partition("?")[0] if isinstance(part, str) else part for part in record.args
+        )
+    return True
