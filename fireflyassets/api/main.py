@@ -5,17 +5,25 @@ Belongs here: the wiring of this one process. Does not: anything on import.
 
 import argparse
 import logging
+import signal
+import sys
 from collections.abc import Sequence
+from types import FrameType
 
 import uvicorn
 
 from fireflyassets import composition
 from fireflyassets.adapters.key_sets import FetchedKeys
+from fireflyassets.adapters.provider import OidcProvider
 from fireflyassets.api.app import create_app
 from fireflyassets.api.desk import Ports
 from fireflyassets.settings import Settings
 
 _log = logging.getLogger(__name__)
+
+
+def _end(_signal: int, _frame: FrameType | None) -> None:
+    sys.exit(0)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -26,6 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     chosen = parser.parse_args(arguments)
     settings = Settings()
     composition.log_to_stderr(settings)
+    composition.pump()
+    # The server hands a signal on once it has closed; by default that ends all at once.
+    signal.signal(signal.SIGTERM, _end)
     factory = composition.build(settings)
     for bad in factory.catalogue.quarantined():
         _log.warning("Quarantined %s: %s", bad.path, bad.reason)
@@ -40,4 +51,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         limits=factory.catalogue.limits_for,
         keys=FetchedKeys(factory.clock, issuer=settings.oidc_issuer, url=settings.oidc_keys_url),
     )
-    uvicorn.run(create_app(ports, settings), host=chosen.host, port=chosen.port)
+    logging.getLogger("uvicorn.access").addFilter(_without_query)
+    app = create_app(ports, settings, OidcProvider(settings))
+    uvicorn.run(app, host=chosen.host, port=chosen.port)
+
+
+def _without_query(record: logging.LogRecord) -> bool:
+    """Take the query out of an access line: the code of a sign-in is in one."""
+    if isinstance(record.args, tuple):
+        record.args = tuple(
+            part.partition("?")[0] if isinstance(part, str) else part for part in record.args
+        )
+    return True

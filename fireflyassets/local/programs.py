@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from fireflyassets.api.pages.shell import PREFIX
 from fireflyassets.core.errors import FactoryError, UnusableConfiguration
 from fireflyassets.local import demo as course
 from fireflyassets.local import disk, report, sample
@@ -126,6 +127,7 @@ def _tell(outcome: Outcome, output: Path) -> bool:
     elif not outcome.paid_again:
         say("The same brief, sent a second time, cost nothing.")
     say(f"Pictures: {output / PAGE}")
+    say("The jobs, page by page: make up, then the address that it prints behind Pages.")
     for sentence in broken:
         print(f"Not as promised: {sentence}", file=sys.stderr, flush=True)
     return not broken
@@ -158,6 +160,7 @@ def _welcome(stack: Stack) -> str:
     return "\n".join(
         [
             "The local stack is up; Ctrl-C stops it.",
+            f"  Pages      {url('api')}{PREFIX}/",
             f"  Dagster    {url('dagster')}",
             f"  API docs   {url('api')}/openapi.json",
             f"  Twin       {url('twin')}/_twin/summary",

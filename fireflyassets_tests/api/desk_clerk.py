@@ -2,7 +2,7 @@
 
 import asyncio
 import io
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -11,10 +11,12 @@ from fastapi import FastAPI
 from joserfc import jwt
 from joserfc.jwk import ECKey, Key, KeySet
 from PIL import Image
+from pydantic import SecretStr
 
 from fireflyassets.adapters.limit_files import DOCUMENTED
 from fireflyassets.adapters.memory.keys import MemoryKeys
 from fireflyassets.adapters.pillow import PillowPictures
+from fireflyassets.adapters.provider import OidcProvider
 from fireflyassets.api.app import create_app
 from fireflyassets.api.desk import Ports
 from fireflyassets.core import ids
@@ -36,6 +38,8 @@ from fireflyassets_tests.front_door import (
 PUBLIC = "https://assets.example"
 ISSUER = "https://issuer.example"
 KEY = ECKey.generate_key("P-256", auto_kid=True)
+CLIENT = "pages"
+SESSION_KEY = SecretStr("0" * 32)
 
 
 def token(
@@ -113,6 +117,7 @@ def clerk(
     api_url: str = PUBLIC,
     peer: str = "203.0.113.9",
     issuer: str = ISSUER,
+    provide: Callable[[httpx.Request], httpx.Response] = lambda _: httpx.Response(503),
     lists_per_minute: int = 100_000,
 ) -> Clerk:
     """Return a clerk of an API with nothing behind it yet."""
@@ -120,6 +125,10 @@ def clerk(
     settings = Settings(
         api_url=api_url,
         oidc_issuer=issuer,
+        oidc_client_id=CLIENT,
+        oidc_authorize_url=f"{ISSUER}/authorize",
+        oidc_token_url=f"{ISSUER}/token",
+        session_keys=(SESSION_KEY,),
         lists_per_minute=lists_per_minute,
     )
     ports = Ports(
@@ -133,7 +142,8 @@ def clerk(
         limits=lambda _, family: DOCUMENTED[family],
         keys=MemoryKeys(KeySet([KEY]).as_dict(private=False)),
     )
-    return Clerk(door, create_app(ports, settings), peer)
+    provider = OidcProvider(settings, httpx.MockTransport(provide))
+    return Clerk(door, create_app(ports, settings, provider), peer)
 
 
 def picture(width: int = 640, height: int = 360) -> bytes:
