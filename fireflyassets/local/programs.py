@@ -87,6 +87,7 @@ def _demo(arguments: argparse.Namespace) -> int:
         options = _options(arguments, project, simulated, state=state.path)
         with _started(options) as stack:
             _clear_results(output)
+            say(f"To watch it in the browser: {_pages(stack)}")
             outcome = course.run(stack, plan, say)
         kept = _tell(outcome, output)
         state.needed = not kept
@@ -127,7 +128,6 @@ def _tell(outcome: Outcome, output: Path) -> bool:
     elif not outcome.paid_again:
         say("The same brief, sent a second time, cost nothing.")
     say(f"Pictures: {output / PAGE}")
-    say("The jobs, page by page: make up, then the address that it prints behind Pages.")
     for sentence in broken:
         print(f"Not as promised: {sentence}", file=sys.stderr, flush=True)
     return not broken
@@ -160,7 +160,7 @@ def _welcome(stack: Stack) -> str:
     return "\n".join(
         [
             "The local stack is up; Ctrl-C stops it.",
-            f"  Pages      {url('api')}{PREFIX}/",
+            f"  Pages      {_pages(stack)}",
             f"  Dagster    {url('dagster')}",
             f"  API docs   {url('api')}/openapi.json",
             f"  Twin       {url('twin')}/_twin/summary",
@@ -169,6 +169,10 @@ def _welcome(stack: Stack) -> str:
             f"  Logs       {stack.folder.logs}",
         ]
     )
+
+
+def _pages(stack: Stack) -> str:
+    return f"{stack.access.url('api')}{PREFIX}/"
 
 
 def _options(

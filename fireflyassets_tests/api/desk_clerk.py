@@ -111,6 +111,21 @@ class Clerk:
         return self.ask("POST", "/v1/jobs", json=fields)
 
 
+def ports_of(door: FrontDoor) -> Ports:
+    """Return the ports behind a door, as the API takes them."""
+    return Ports(
+        ledger=door.ledger,
+        objects=door.objects,
+        queue=door.queue,
+        catalogue=door.intake.catalogue,
+        clock=door.clock,
+        pictures=PillowPictures(),
+        guardrail=door.intake.guardrail,
+        limits=lambda _, family: DOCUMENTED[family],
+        keys=MemoryKeys(KeySet([KEY]).as_dict(private=False)),
+    )
+
+
 def clerk(
     catalogue: Catalogue | None = None,
     *,
@@ -131,19 +146,8 @@ def clerk(
         session_keys=(SESSION_KEY,),
         lists_per_minute=lists_per_minute,
     )
-    ports = Ports(
-        ledger=door.ledger,
-        objects=door.objects,
-        queue=door.queue,
-        catalogue=door.intake.catalogue,
-        clock=door.clock,
-        pictures=PillowPictures(),
-        guardrail=door.intake.guardrail,
-        limits=lambda _, family: DOCUMENTED[family],
-        keys=MemoryKeys(KeySet([KEY]).as_dict(private=False)),
-    )
     provider = OidcProvider(settings, httpx.MockTransport(provide))
-    return Clerk(door, create_app(ports, settings, provider), peer)
+    return Clerk(door, create_app(ports_of(door), settings, provider), peer)
 
 
 def picture(width: int = 640, height: int = 360) -> bytes:

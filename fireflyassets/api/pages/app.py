@@ -2,8 +2,8 @@
 
 from http import HTTPStatus
 from typing import Final
-from urllib.parse import urlsplit
 
+import httpx
 from fastapi import APIRouter, FastAPI
 from fastapi.responses import RedirectResponse, Response
 
@@ -29,8 +29,9 @@ def install(app: FastAPI, desk: Desk, provider: SignIn, settings: Settings) -> N
     """
     if not settings.oidc_client_id:
         return
-    address = urlsplit(settings.api_url)
-    origin = f"{address.scheme}://{address.netloc}"
+    # As browsers write it: in small letters, without the port that is the scheme's own.
+    address = httpx.URL(settings.api_url)
+    origin = f"{address.scheme}://{address.netloc.decode()}"
     root = f"{address.path.rstrip('/')}{PREFIX}"
     pages = FastAPI(openapi_url=None)
     pages.state.desk = desk

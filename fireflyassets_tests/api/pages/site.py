@@ -6,7 +6,7 @@ Here: what the tests in chromium share. Not here: which pages there are (``walk.
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -14,12 +14,9 @@ from playwright.sync_api import Browser as Chromium
 from playwright.sync_api import ConsoleMessage, Page, Response, sync_playwright
 from pydantic import SecretStr
 
-from fireflyassets.adapters.limit_files import DOCUMENTED
 from fireflyassets.adapters.memory.keys import MemoryKeys
-from fireflyassets.adapters.pillow import PillowPictures
 from fireflyassets.adapters.provider import OidcProvider
 from fireflyassets.api.app import create_app
-from fireflyassets.api.desk import Ports
 from fireflyassets.api.pages.shell import PREFIX
 from fireflyassets.api.pages.sign_in import BACK
 from fireflyassets.core.job import CAMPAIGN as BY_CAMPAIGN
@@ -32,7 +29,7 @@ from fireflyassets.local.sign_in import create_app as sign_in_app
 from fireflyassets.ports.catalogue import Quarantined
 from fireflyassets.ports.entries import Recorded, Release, Wave, WaveState
 from fireflyassets.settings import Settings
-from fireflyassets_tests.api.desk_clerk import finish
+from fireflyassets_tests.api.desk_clerk import finish, ports_of
 from fireflyassets_tests.front_door import (
     CAMPAIGN,
     CUSTOMER,
@@ -122,17 +119,7 @@ def site() -> Iterator[Site]:
         config(campaign="summer-garden", title="Summer garden"),
     )
     door = front_door(shelf)
-    ports = Ports(
-        ledger=door.ledger,
-        objects=door.objects,
-        queue=door.queue,
-        catalogue=shelf,
-        clock=door.clock,
-        pictures=PillowPictures(),
-        guardrail=door.intake.guardrail,
-        limits=lambda _, family: DOCUMENTED[family],
-        keys=MemoryKeys(issuer.key_set()),
-    )
+    ports = replace(ports_of(door), keys=MemoryKeys(issuer.key_set()))
     app = create_app(ports, settings, OidcProvider(settings))
     doorway = Doorway(issuer, door.clock, back_to=f"{urls['api']}{PREFIX}{BACK}")
     chooser = sign_in_app(doorway, [CUSTOMER, "none"], origin=urls["sign-in"])

@@ -6,9 +6,12 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import httpx
 import pytest
+from fastapi import FastAPI
 from joserfc.jwk import ECKey
 from pydantic import SecretStr
 
+from fireflyassets.adapters.provider import OidcProvider
+from fireflyassets.api.app import create_app
 from fireflyassets.api.main import _without_query
 from fireflyassets.api.pages.seals import Purpose, Seals
 from fireflyassets.api.pages.sessions import Cookies
@@ -16,7 +19,7 @@ from fireflyassets.api.pages.shell import PREFIX
 from fireflyassets.api.tokens import Caller
 from fireflyassets.core.errors import UnusableConfiguration
 from fireflyassets.settings import Settings
-from fireflyassets_tests.api.desk_clerk import PUBLIC, SESSION_KEY, clerk
+from fireflyassets_tests.api.desk_clerk import PUBLIC, SESSION_KEY, clerk, ports_of
 from fireflyassets_tests.api.pages.browser import Browser, Visit, visit
 from fireflyassets_tests.front_door import CAMPAIGN, CUSTOMER, NOON, front_door
 
@@ -300,6 +303,39 @@ def test_without_good_keys_there_are_no_pages(keys: tuple[str, ...]) -> None:
     """A key that can be guessed would let everybody be anybody."""
     with pytest.raises(UnusableConfiguration, match="FIREFLYASSETS_SESSION_KEYS"):
         Seals([SecretStr(key) for key in keys])
+
+
+def app(**changes: object) -> FastAPI:
+    """Return an API with pages as the settings say."""
+    door = clerk().door
+    said = {
+        "api_url": PUBLIC,
+        "oidc_issuer": "https://issuer.example",
+        "oidc_client_id": "pages",
+        "oidc_authorize_url": "https://issuer.example/authorize",
+        "session_keys": [SESSION_KEY],
+    }
+    settings = Settings.model_validate(said | changes)
+    return create_app(ports_of(door), settings, OidcProvider(settings))
+
+
+def test_pages_are_there_only_where_they_are_safe() -> None:
+    """No client, no pages; a client without keys, or in the clear, and the API does not start."""
+    assert Browser(app(oidc_client_id="")).ask("GET", f"{PREFIX}/campaigns").status_code == 404
+    assert Browser(app()).ask("GET", f"{PREFIX}/campaigns").status_code == 303
+    for unsafe in ({"session_keys": []}, {"api_url": "http://assets.example"}):
+        with pytest.raises(UnusableConfiguration):
+            app(**unsafe)
+
+
+def test_an_address_is_ours_however_the_settings_spell_it() -> None:
+    """Browsers write a host small and leave out the port of the scheme."""
+    spelt = app(api_url="https://Assets.Example:443/")
+    left = Browser(spelt).ask("GET", f"{PREFIX}/sign-in").headers["Location"]
+    form = Browser(spelt).ask("POST", f"{PREFIX}/sign-out", data={"proof": "none"})
+
+    assert parse_qs(urlsplit(left).query)["redirect_uri"] == [f"{PUBLIC}{PREFIX}/sign-in/done"]
+    assert form.status_code == 401
 
 
 def test_pages_in_the_clear_are_for_this_machine_alone() -> None:
