@@ -104,6 +104,27 @@ class Settings(BaseSettings):
     oidc_algorithms: tuple[Algorithm, ...] = Field(default=("RS256", "ES256"), min_length=1)
     """Signatures that count: never ones whose key both sides know."""
 
+    oidc_client_id: str = ""
+    """By which name the issuer knows our pages. Empty: there are no pages."""
+    oidc_client_secret: SecretStr | None = None
+    """The pages' own secret, where the issuer asks for one."""
+    oidc_authorize_url: str | None = None
+    """Where people sign in, unless the issuer's discovery document says so."""
+    oidc_token_url: str | None = None
+    """Where the code of a sign-in is given for its tokens, unless discovery says so."""
+    oidc_login_scope: str = "openid profile jobs:read jobs:write review ops"
+    """What a sign-in asks for, with the issuer's prefix before our scopes where it has one."""
+    oidc_login_parameters: dict[str, str] = Field(default_factory=dict)
+    """What else a sign-in sends (JSON), such as ``audience`` or ``resource``: without it some
+    issuers give access tokens that are none of ours."""
+    session_keys: tuple[SecretStr, ...] = ()
+    """What sessions of the pages are sealed with (JSON): texts of 32 characters or more, the same
+    for all processes. The first seals, all open: a new key goes behind first, then to the front."""
+    session_idle: timedelta = Field(default=timedelta(hours=1), gt=timedelta(0))
+    """After how long without a request a session of the pages is over."""
+    session_life: timedelta = Field(default=timedelta(hours=10), gt=timedelta(0))
+    """After how long it is over in any case: rights that are taken away last no longer."""
+
     limiter_redis_url: SecretStr | None = None
     """Redis for the shared limiter, which then needs ``fireflyassets[redis]``; without it the
     limiter is a DynamoDB table. All processes of an organisation must say the same."""

@@ -6,15 +6,19 @@ from fireflyassets.api import (
     answers,
     description,
     intake_routes,
+    open_routes,
     problems,
+    reference_routes,
     result_routes,
     steering_routes,
 )
 from fireflyassets.api.desk import Desk, Ports
+from fireflyassets.api.pages import app as pages
+from fireflyassets.ports.sign_in import SignIn
 from fireflyassets.settings import Settings
 
 
-def create_app(ports: Ports, settings: Settings) -> FastAPI:
+def create_app(ports: Ports, settings: Settings, sign_in: SignIn) -> FastAPI:
     """Return the app over *ports*; it holds no other state than a few thumbnails."""
     app = FastAPI(
         title="fireflyassets",
@@ -26,8 +30,15 @@ def create_app(ports: Ports, settings: Settings) -> FastAPI:
         generate_unique_id_function=description.operation_id,
     )
     app.state.desk = Desk(ports, settings)
-    for router in (intake_routes.router, result_routes.router, steering_routes.router):
-        app.include_router(router, dependencies=[Depends(answers.known_version)])
-    problems.install(app)
+    for part in (
+        intake_routes,
+        reference_routes,
+        result_routes,
+        steering_routes,
+        open_routes,
+    ):
+        app.include_router(part.router, dependencies=[Depends(answers.known_version)])
+    problems.install(app, api_url=app.state.desk.api_url)
     description.install(app)
+    pages.install(app, app.state.desk, sign_in, settings)
     return app

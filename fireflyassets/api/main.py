@@ -15,6 +15,7 @@ import uvicorn
 from fireflyassets import composition
 from fireflyassets.adapters.key_sets import FetchedKeys
 from fireflyassets.adapters.metrics_server import MetricsServer
+from fireflyassets.adapters.provider import OidcProvider
 from fireflyassets.api.app import create_app
 from fireflyassets.api.desk import Ports
 from fireflyassets.api.metrics import Exposition
@@ -72,4 +73,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if chosen.metrics_port is not None:
         told = _exposition(factory).text
         MetricsServer(told, host=chosen.metrics_host, port=chosen.metrics_port)
-    uvicorn.run(create_app(ports, settings), host=chosen.host, port=chosen.port, log_config=None)
+    logging.getLogger("uvicorn.access").addFilter(_without_query)
+    app = create_app(ports, settings, OidcProvider(settings))
+    uvicorn.run(app, host=chosen.host, port=chosen.port, log_config=None)
+
+
+def _without_query(record: logging.LogRecord) -> bool:
+    """Take the query out of an access line: the code of a sign-in is in one."""
+    if isinstance(record.args, tuple):
+        record.args = tuple(
+            part.partition("?")[0] if isinstance(part, str) else part for part in record.args
+        )
+    return True

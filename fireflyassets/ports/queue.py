@@ -20,6 +20,8 @@ class Message:
     receipt: str = field(repr=False)
     body: str = field(repr=False)
     receives: int = 1
+    tenant: str | None = None
+    """Whose it is, as its sender said; a queue serves tenants side by side by it."""
     sender: str = ""
     """Who put it there, as the queue itself attests: nothing that the sender writes can change it.
     In SQS the unique id of an IAM user or role; sessions of one role are one sender."""
@@ -36,9 +38,20 @@ class Depth:
 class JobQueue(ABC):
     """At least once, in any order. A message that is not deleted comes back."""
 
+    @property
     @abstractmethod
-    def send(self, bodies: Sequence[str]) -> None:
-        """Send messages in as few requests as the byte limits allow."""
+    def most_bytes(self) -> int:
+        """The largest message that this queue takes, in UTF-8."""
+
+    @abstractmethod
+    def send(self, bodies: Sequence[str], *, tenant: str | None = None) -> None:
+        """Send messages in as few requests as the byte limits allow.
+
+        Those of one *tenant* delay no other's, where the queue can tell them apart.
+
+        Raises:
+            ValueError: A message is too large; none was sent.
+        """
 
     @abstractmethod
     def receive(self, *, most: int) -> list[Message]:
@@ -55,3 +68,15 @@ class JobQueue(ABC):
     @abstractmethod
     def quarantine(self, message: Message, *, reason: str) -> None:
         """Move a message that can't be read to the dead-letter queue with *reason*; send first."""
+
+
+def check_sizes(bodies: Sequence[str], most_bytes: int) -> None:
+    """Refuse a message that is over a queue's bound.
+
+    Raises:
+        ValueError: One is.
+    """
+    for body in bodies:
+        size_bytes = len(body.encode())
+        if size_bytes > most_bytes:
+            raise ValueError(f"A message of {size_bytes} bytes is over {most_bytes}.")

@@ -103,6 +103,8 @@ class JobInHand(StoredJob):
     claim: Claim
     card: RateCard
     """That of the estimate, whatever is valid by now."""
+    cancelled: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the job is to be cancelled."""
 
 
 async def read_request(tools: Receiver, row: JobRow) -> JobRequest:

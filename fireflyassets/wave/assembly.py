@@ -34,6 +34,7 @@ from fireflyassets.stages.pinning import Pins
 from fireflyassets.wave.engine import PATIENCE, WaveEngine, WaveRules
 from fireflyassets.wave.reports import Report
 from fireflyassets.wave.share import FirstTickets, Share
+from fireflyassets.wave.wishes import Wishes
 
 _log: Final = logging.getLogger("fireflyassets.wave")
 FAMILIES: Final = (Family.FIREFLY, Family.PHOTOSHOP)
@@ -180,6 +181,7 @@ def assemble(
         report=report,
         first_tickets=first_tickets,
         share=share,
+        wishes=Wishes(shop.ledger, wave.customer, shop.clock, shop.lanes.ledger),
         pins=shop.pins,
         beat=shop.lanes.leases,
         settle=replace(storing, gives_up_after=PATIENCE),

@@ -14,6 +14,7 @@ from typing import Final
 from fireflyassets.core import errors
 from fireflyassets.core.job import FACTORY, Hold, JobRow
 from fireflyassets.core.recipe_step import OnFailure
+from fireflyassets.core.status import Status
 from fireflyassets.fence.call import Lease
 from fireflyassets.ports.clock import Offload
 from fireflyassets.ports.entries import Claim, Ending, Release, Wave
@@ -24,6 +25,7 @@ from fireflyassets.wave import counting, endings
 from fireflyassets.wave.job import JobRun, all_ended
 from fireflyassets.wave.reports import Ended, Report, Skipped, Turn
 from fireflyassets.wave.share import FirstTickets, Share, goes_first
+from fireflyassets.wave.wishes import Wishes
 
 _log: Final = logging.getLogger("fireflyassets.wave")
 OVERHEAD: Final = timedelta(seconds=5)
@@ -55,6 +57,7 @@ class WaveEngine:
     report: Callable[[Report], None]
     first_tickets: FirstTickets
     share: Share
+    wishes: Wishes
     pins: Pins
     """What the jobs were priced by."""
     beat: Offload
@@ -72,6 +75,7 @@ class WaveEngine:
             for work in (
                 self._heartbeat(),
                 self._keep_share(),
+                self.wishes.hear(self.rules.lease / 4),
                 self._park_in_time(),
                 self._say_draining(),
             )
@@ -79,6 +83,7 @@ class WaveEngine:
         try:
             rows = await self._mine()
             self.first_tickets.wanted = len(rows)
+            self.wishes.jobs.update({row.job_id: asyncio.Event() for row in rows})
             await self._wait_for_turn()
             await self._count_share()
             await self._work(rows)
@@ -137,6 +142,7 @@ class WaveEngine:
             self.stop()
             raise
         finally:
+            del self.wishes.jobs[row.job_id]
             self.active -= 1
             self._freed.set()
         self.first_tickets.note(row.job_id)
@@ -174,7 +180,7 @@ class WaveEngine:
         """Run the job and return how its turn ends: the one boundary around everything it does."""
         clock = self.tools.clock
         try:
-            if self.lease.closing:
+            if self.lease.closing or self.wishes.jobs[row.job_id].is_set():
                 return Release("The wave stopped before the job began.", not_before=clock.now())
             return await self._run_job(row, claim)
         except errors.OwnershipLost:
@@ -216,7 +222,7 @@ class WaveEngine:
         counting.turn_begun(tools.tally, row)
         request = await read_request(tools, row)
         card = await tools.transfer(self.pins.card, row)
-        return JobInHand(row, request, history, claim, card)
+        return JobInHand(row, request, history, claim, card, self.wishes.jobs[row.job_id])
 
     async def _close(self, row: JobRow, claim: Claim, move: Ending | Release) -> Ended:
         tools, job_id = self.tools, row.job_id
@@ -226,7 +232,9 @@ class WaveEngine:
             good = not move.reason
             return Ended(job_id, Turn.SUCCEEDED if good else Turn.FAILED, move.status, move.reason)
         now = tools.clock.now()
-        await self.settle(tools.ledger.release, claim, move, now=now)
+        status = await self.settle(tools.ledger.release, claim, move, now=now)
+        if status is Status.CANCELLED:
+            return Ended(job_id, Turn.FAILED, status, f"Cancelled as asked. {move.reason}")
         turn = Turn.HELD if move.hold else Turn.PARKED
         return Ended(job_id, turn, row.status, move.reason)
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from fireflyassets.adapters.aws import codec
+from fireflyassets.adapters.aws import event_codec
 from fireflyassets.adapters.aws.ledger import DynamoLedger
 from fireflyassets.adapters.aws.provision import provision_tables
 from fireflyassets.adapters.aws.tables import Tables
@@ -84,7 +84,7 @@ def dynamo_world(client: "DynamoDBClient", prefix: str) -> World:
     provision_tables(client, Tables(prefix))
     return World(
         DynamoLedger(client, prefix=prefix),
-        lambda: sorted(map(codec.event_of, scan(client, Tables(prefix).outbox)), key=_order),
+        lambda: sorted(map(event_codec.event_of, scan(client, Tables(prefix).outbox)), key=_order),
     )
 
 

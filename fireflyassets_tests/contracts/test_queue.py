@@ -6,6 +6,8 @@ Here: sending, receiving, deleting and dead letters. Not here: batches and retri
 
 from datetime import timedelta
 
+import pytest
+
 from fireflyassets.ports.queue import Depth, JobQueue, Message
 from fireflyassets_tests.contracts.stores import QueueWorlds
 
@@ -46,6 +48,28 @@ def test_a_message_names_its_sender(queue_worlds: QueueWorlds) -> None:
 
     assert len(senders) == 1
     assert "" not in senders
+
+
+def test_a_message_names_its_tenant(queue_worlds: QueueWorlds) -> None:
+    """As its sender said, or not at all."""
+    world = queue_worlds(PATIENT)
+    world.queue.send(["one", "two"], tenant="acme")
+    world.queue.send(["three"])
+
+    received = {message.body: message.tenant for message in _drained(world.queue, 3)}
+
+    assert received == {"one": "acme", "two": "acme", "three": None}
+
+
+def test_too_large_a_message_is_refused_with_all_beside_it(queue_worlds: QueueWorlds) -> None:
+    """Letters of several bytes are as large as they travel."""
+    world = queue_worlds(PATIENT)
+    most = world.queue.most_bytes
+
+    with pytest.raises(ValueError, match="is over"):
+        world.queue.send(["fine", "é" * (most // 2) + "x"])
+
+    assert world.queue.receive(most=10) == []
 
 
 def test_nothing_is_sent_and_deleted_without_a_fuss(queue_worlds: QueueWorlds) -> None:

@@ -5,6 +5,7 @@ Here: intervals, due times, first live tickets, block sizes. Not here: writes (`
 
 from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -55,6 +56,19 @@ def test_a_limit_of_nothing_is_a_mistake(minute: int, second: int, day: int) -> 
         Limits(minute, source="test", as_of=AS_OF, per_second=second, per_day=day)
 
 
+@pytest.mark.parametrize("calls", [float("nan"), 60.0, 60.5, "60", True, None])
+def test_a_limit_that_is_no_whole_number_is_a_mistake(calls: object) -> None:
+    """The law is made of whole numbers: whatever else is told is refused at once."""
+    bad = cast("int", calls)
+    with pytest.raises(ValueError, match="at least one call"):
+        Limits(bad, source="test", as_of=AS_OF)
+    with pytest.raises(ValueError, match="at least one call"):
+        Window(bad, timedelta(seconds=1))
+    if calls is not None:
+        with pytest.raises(ValueError, match="at least one call"):
+            Limits(60, source="test", as_of=AS_OF, per_day=bad)
+
+
 @given(offset=st.integers(-(10**12), 10**12))
 def test_first_live_is_the_first_ticket_not_yet_due(offset: int) -> None:
     """The ticket found is due now or later, and the one before it is not, or is void."""
@@ -82,11 +96,20 @@ def test_instants_survive_the_integers(at: datetime) -> None:
 
 
 @pytest.mark.parametrize(
-    ("weight", "waves", "size"), [(1, 1, 1), (6, 2, 3), (7, 2, 3), (1, 3, 1), (0, 1, 1), (5, 0, 5)]
+    ("weight", "waves", "size"), [(1, 1, 1), (6, 2, 3), (7, 2, 4), (1, 3, 1), (0, 1, 1), (5, 0, 5)]
 )
 def test_a_block_is_the_weight_shared_by_the_waves(weight: int, waves: int, size: int) -> None:
     """Every pacer may hold at least one ticket."""
     assert law.block_size(weight, waves) == size
+
+
+@given(weight=st.integers(1, 40), waves=st.integers(1, 40))
+def test_a_tenants_blocks_are_its_weight(weight: int, waves: int) -> None:
+    """All waves of a tenant together hold its weight; more waves than that hold one ticket each."""
+    blocks = [law.block_size(weight, waves, place) for place in range(waves)]
+
+    assert sum(blocks) == max(weight, waves)
+    assert max(blocks) - min(blocks) <= 1
 
 
 @pytest.mark.parametrize(("rate", "tickets"), [(1, 3), (4, 12), (60, 192), (600, 1920)])

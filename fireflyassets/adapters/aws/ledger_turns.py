@@ -14,7 +14,7 @@ from fireflyassets.adapters.aws.attributes import Item
 from fireflyassets.adapters.aws.database import Cancelled, Committed
 from fireflyassets.adapters.aws.expressions import Change, Condition, update
 from fireflyassets.adapters.aws.ledger_base import LedgerBase
-from fireflyassets.adapters.ledger_rules import FAULTS, is_claimable, is_unsettled
+from fireflyassets.adapters.ledger_rules import FAULTS, as_asked, is_claimable, is_unsettled
 from fireflyassets.adapters.outbox import StatusEvent, status_event
 from fireflyassets.core.errors import OwnershipLost
 from fireflyassets.core.job import JobRow
@@ -89,8 +89,8 @@ class LedgerTurns(LedgerBase):
         event = _event(claim, campaign, Status.RUNNING, claim.epoch, now)
         return self._move(claim, change, condition, event)
 
-    def release(self, claim: Claim, release: Release, *, now: datetime) -> None:
-        """Give a job back: running -> queued, with its event; a takeover raises the epoch."""
+    def release(self, claim: Claim, release: Release, *, now: datetime) -> Status:
+        """Give a job back, or cancel it as asked, with its event; a takeover raises the epoch."""
         change = Change(
             sets={
                 "status": to.text(Status.QUEUED),
@@ -104,20 +104,38 @@ class LedgerTurns(LedgerBase):
             adds={"epoch": 1, "crashes": 1} if release.crashed else {},
             copies=_line(release),
         )
-        self._leave(claim, change, Status.QUEUED, claim.epoch + release.crashed, now)
+        event = self._event(claim, Status.QUEUED, claim.epoch + release.crashed, now)
+        answer = self._move(claim, change, _unasked(claim), event)
+        if isinstance(answer, Committed):
+            return Status.QUEUED
+        return self._cancel(claim, answer, None, now)
 
-    def finish(self, claim: Claim, ending: Ending) -> None:
-        """Write a terminal status with its event in one transaction."""
-        change = ended(claim.job_id, ending)
-        self._leave(claim, change, ending.status, claim.epoch, ending.ended_at)
+    def finish(self, claim: Claim, ending: Ending) -> Status:
+        """Write a terminal status with its event in one transaction, and return it."""
+        done = ending.status in {Status.SUCCEEDED, Status.CANCELLED}
+        event = self._event(claim, ending.status, claim.epoch, ending.ended_at)
+        condition = owned(claim) if done else _unasked(claim)
+        answer = self._move(claim, ended(claim.job_id, ending), condition, event)
+        if isinstance(answer, Committed):
+            return ending.status
+        return self._cancel(claim, answer, ending, ending.ended_at)
 
-    def _leave(
-        self, claim: Claim, change: Change, status: Status, epoch: int, at: datetime
-    ) -> None:
-        campaign = self._campaign_of(claim)
-        event = _event(claim, campaign, status, epoch, at)
-        if not isinstance(self._move(claim, change, owned(claim), event), Committed):
+    def _cancel(
+        self, claim: Claim, answer: Cancelled, ending: Ending | None, at: datetime
+    ) -> Status:
+        """End a job as asked, if it is that which stood in the way.
+
+        Raises:
+            OwnershipLost: It is not; or the job is cancelled, and has moved all the same.
+        """
+        row = _row_of(answer)
+        asked = as_asked(row, ending, at=at) if row else None
+        if asked is None or (ending is not None and ending.status is Status.CANCELLED):
             raise lost(claim)
+        return self.finish(claim, asked)
+
+    def _event(self, claim: Claim, status: Status, epoch: int, at: datetime) -> StatusEvent:
+        return _event(claim, self._campaign_of(claim), status, epoch, at)
 
     def _move(
         self, claim: Claim, change: Change, condition: Condition, event: StatusEvent
@@ -145,6 +163,7 @@ def ended(job_id: str, ending: Ending) -> Change:
             "outputs": to.texts(ending.outputs),
             **codec.cost_attributes(job_id, ending.cost),
             "updatedAt": to.instant(ending.ended_at),
+            **codec.cancel_attributes(None),
             "endedAt": to.instant(ending.ended_at),
             "endedKey": codec.ended_key(job_id, ending.ended_at),
             "deadKey": to.text(Status.DLQ) if ending.status is Status.DLQ else None,
@@ -165,6 +184,12 @@ def owned(claim: Claim) -> Condition:
             ":epoch": to.number(claim.epoch),
         },
     )
+
+
+def _unasked(claim: Claim) -> Condition:
+    """Return the condition that a job is the claim's and that nobody asked to cancel it."""
+    ours = owned(claim)
+    return Condition(f"{ours.text} AND attribute_not_exists(#cancelBy)", ours.values)
 
 
 def lost(claim: Claim) -> OwnershipLost:

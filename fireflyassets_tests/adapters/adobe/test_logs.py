@@ -93,6 +93,7 @@ LEAKY = saying(
     "x-request-id: theirs-1",
     "Retry-After: 7",
     "X-RateLimit-Remaining: 3",
+    "X-Access-Rate-Limit-Level: org",
 )
 
 
@@ -152,7 +153,7 @@ def test_each_call_has_one_line_with_its_facts(records: Records) -> None:
     assert len(poll.request_id) == 36
     assert poll.answered_id == "theirs-1"
     assert poll.retry_after == "7"
-    assert poll.limits == "x-ratelimit-remaining=3"
+    assert poll.limits == "x-ratelimit-remaining=3,x-access-rate-limit-level=org"
     assert poll.milliseconds >= 0
     assert (token.token, poll.token) == ("-", "miss")
 
@@ -197,7 +198,7 @@ def test_a_line_of_json_has_every_fact_of_a_call() -> None:
         "tried": 1,
         "token": "hit",
         "retry_after": "7",
-        "limits": "x-ratelimit-remaining=3",
+        "limits": "x-ratelimit-remaining=3,x-access-rate-limit-level=org",
     }
 
 
