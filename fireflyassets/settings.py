@@ -71,6 +71,9 @@ class Settings(BaseSettings):
 
     firefly_v4: bool = False
     """Whether version 4 of generate may be called: its documents contradict each other."""
+    polls_per_second: float = Field(default=25, ge=0.1)
+    """Polls of one process, for each credential and API family: its static share of the limit for
+    polls. Adobe gives an organisation 100 a second at Photoshop; divide them by the processes."""
 
     region: str | None = Field(default=None, validation_alias="AWS_REGION")
     """AWS region, where ``AWS_REGION`` names it (as in containers); botocore itself reads only
