@@ -41,6 +41,7 @@ from fireflyassets.core.errors import (
 from fireflyassets.core.failure import Family
 from fireflyassets.core.money import RateCard
 from fireflyassets.core.recipe import Recipe
+from fireflyassets.core.recipe_step import GenerateV4Step
 from fireflyassets.limiter.port import Limits
 from fireflyassets.ports.catalogue import Catalogue, Credential, Quarantined
 from fireflyassets.ports.clock import Clock
@@ -91,7 +92,9 @@ class _CredentialFile(BaseModel):
 class FileCatalogue(Catalogue):
     """Everything configured under one project folder, as it was when this was made."""
 
-    def __init__(self, project: Path, clock: Clock | None = None) -> None:
+    def __init__(self, project: Path, clock: Clock | None = None, *, v4: bool = False) -> None:
+        """Read the folder; *v4*: version 4 of generate may be called."""
+        self._v4 = v4
         now = (clock or SystemClock()).now
         self._project = project
         self._quarantined: list[Quarantined] = []
@@ -111,8 +114,11 @@ class FileCatalogue(Catalogue):
         for slug, filed in found.items():
             config = filed.campaign.config
             missing = _needed(config.recipe) - self._credentials[config.credential].families
+            v4 = [one for one in config.recipe.steps if isinstance(one, GenerateV4Step)]
             if missing:
                 self._quarantined.append(_beyond(slug, config.credential, missing))
+            elif v4 and not self._v4:
+                self._quarantined.append(_switched_off(slug, v4[0].name))
             else:
                 usable[slug] = filed
         return usable
@@ -272,5 +278,14 @@ def _beyond(slug: str, credential: str, missing: Iterable[Family]) -> Quarantine
         f"campaigns/{slug}/{FILE_NAME}",
         f"credential: {credential!r} may not use {names}: add it to families in "
         f"credentials/{credential}.yaml, or use another credential.",
+        frozenset({slug}),
+    )
+
+
+def _switched_off(slug: str, step: str) -> Quarantined:
+    return Quarantined(
+        f"campaigns/{slug}/{FILE_NAME}",
+        f"step {step!r}: version 4 of generate is switched off: set FIREFLYASSETS_FIREFLY_V4, or "
+        f"use a step of kind generate.",
         frozenset({slug}),
     )
