@@ -84,6 +84,11 @@ def campaign_sort(created_at: datetime, job_id: str) -> "AttributeValueTypeDef":
     return to.text(f"{to.iso(created_at)}#{job_id}")
 
 
+def dead_key(status: Status) -> "AttributeValueTypeDef | None":
+    """Return what jobs in ``dlq`` are found under; None for all others."""
+    return to.text(Status.DLQ.value) if status is Status.DLQ else None
+
+
 def ended_key(job_id: str, ended_at: datetime) -> "AttributeValueTypeDef":
     """Return the day and shard that an ended job is exported under."""
     shard = crc32(job_id.encode()) % ENDED_SHARDS
@@ -157,6 +162,7 @@ def _index_attributes(row: JobRow) -> "dict[str, AttributeValueTypeDef | None]":
         "queueKey": line if queued else None,
         "queueSort": due if queued else None,
         "endedKey": ended_key(row.job_id, row.ended_at) if row.ended_at else None,
+        "deadKey": dead_key(row.status),
         "runningKey": to.text(RUNNING) if working else None,
         "runningSort": running_sort(row.wave or "", row.job_id) if working else None,
     }

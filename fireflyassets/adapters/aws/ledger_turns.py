@@ -166,7 +166,7 @@ def ended(job_id: str, ending: Ending) -> Change:
             **codec.cancel_attributes(None),
             "endedAt": to.instant(ending.ended_at),
             "endedKey": codec.ended_key(job_id, ending.ended_at),
-            "deadKey": to.text(Status.DLQ) if ending.status is Status.DLQ else None,
+            "deadKey": codec.dead_key(ending.status),
             "ttl": to.epoch(ending.ttl) if ending.ttl else None,
             **({"runId": to.text(ending.run_id)} if ending.run_id else {}),
         },
