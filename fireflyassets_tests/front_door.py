@@ -13,6 +13,7 @@ from fireflyassets.adapters.memory.ledger import MemoryLedger
 from fireflyassets.adapters.memory.objects import MemoryObjects
 from fireflyassets.adapters.memory.queue import MemoryQueue
 from fireflyassets.core.brief import Row
+from fireflyassets.core.budget import BudgetFile, Cap
 from fireflyassets.core.campaign import Campaign, CampaignConfig, load
 from fireflyassets.core.errors import UnknownCampaign, UnusableConfiguration
 from fireflyassets.core.money import RateCard
@@ -67,10 +68,17 @@ def card(**changes: object) -> RateCard:
 class FixedCatalogue(Catalogue):
     """A catalogue of given campaigns, without files."""
 
-    def __init__(self, *configs: CampaignConfig, cards: tuple[RateCard, ...] = ()) -> None:
+    def __init__(
+        self,
+        *configs: CampaignConfig,
+        cards: tuple[RateCard, ...] = (),
+        budgets: Mapping[str, BudgetFile] | None = None,
+    ) -> None:
         loaded = [load(each, dict.fromkeys(each.templates, "0" * 64)) for each in configs]
         self._campaigns = {campaign.slug: campaign for campaign in loaded}
         self._cards = cards or (card(),)
+        self.budgets = dict(budgets or {})
+        """Customer -> its budgets; a test may change them."""
 
     def campaigns(self) -> Mapping[str, Campaign]:
         return self._campaigns
@@ -91,6 +99,10 @@ class FixedCatalogue(Catalogue):
         if customer not in {campaign.config.customer for campaign in self._campaigns.values()}:
             raise UnusableConfiguration(f"No credential for {customer}.")
         return Credential(name, "ORG", name, ("openid",), frozenset({customer}))
+
+    def caps(self, customer: str, day: date) -> tuple[Cap, ...]:
+        file = self.budgets.get(customer)
+        return file.caps(day) if file else ()
 
     def rate_cards(self) -> tuple[RateCard, ...]:
         return self._cards

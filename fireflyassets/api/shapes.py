@@ -21,6 +21,7 @@ from fireflyassets.core.request import Problem
 from fireflyassets.core.status import HumanReview, Status
 from fireflyassets.ports.entries import Conflict, Duplicate, Recorded
 from fireflyassets.stages import notify
+from fireflyassets.stages.budgeting import Unaffordable
 from fireflyassets.stages.intake import Answer, Invalid
 
 Operations = Annotated[
@@ -174,6 +175,8 @@ def problems_of(rows: Sequence[Row], answers: Sequence[Answer]) -> list[Problem]
             told += answer.problems
         elif isinstance(answer, Conflict):
             told.append(replace(conflict(), row=row.number))
+        elif isinstance(answer, Unaffordable):
+            told.append(answer.problem(row.number))
     return told
 
 

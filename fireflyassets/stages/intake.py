@@ -10,15 +10,17 @@ idempotency key; from then on the job is durable. The wake-up comes last and may
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Final
+from uuid import uuid4
 
 from fireflyassets.core import copy_check, ids, manifest, message, money
 from fireflyassets.core.brief import Row
+from fireflyassets.core.budget import Block
 from fireflyassets.core.campaign import Campaign, ReviewMode
 from fireflyassets.core.errors import ServiceDown, UnusableConfiguration
 from fireflyassets.core.job import JobRequest, JobRow
@@ -30,6 +32,7 @@ from fireflyassets.ports.entries import Conflict, Duplicate, Recorded, Recording
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.ports.queue import JobQueue
+from fireflyassets.stages.budgeting import Unaffordable, give_back, hold
 from fireflyassets.stages.pinning import pin, pin_card
 
 _log = logging.getLogger(__name__)
@@ -52,7 +55,7 @@ class Withheld:
     job_id: str
 
 
-Answer = Recorded | Duplicate | Conflict | Invalid | Withheld
+Answer = Recorded | Duplicate | Conflict | Invalid | Withheld | Unaffordable
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,8 @@ class Intake:
     queue: JobQueue
     catalogue: Catalogue
     clock: Clock
+    new_id: Callable[[], str] = field(default=lambda: uuid4().hex)
+    """Names blocks; no two are alike."""
 
     def accept(
         self,
@@ -92,6 +97,7 @@ class Intake:
         Raises:
             UnknownCampaign: There is none of that name for this customer.
             UnusableConfiguration: No rate card prices the campaign's recipe today.
+            BudgetsUnreadable: The customer's budgets can't be read.
         """
         loaded = self.catalogue.campaign(customer, campaign)
         now = self.clock.now()
@@ -109,14 +115,41 @@ class Intake:
             # Before the rows: a wave works from what its jobs were priced under.
             pin(self.objects, self.catalogue, loaded)
             pin_card(self.objects, card)
-        recordings = self._record(claims, wake=wake)
-        owners |= {job_id: recording.row for job_id, recording in recordings.items()}
+        told = self._claim(claims, loaded, now=now, partial=partial, wake=wake)
+        in_ledger = {one: it for one, it in told.items() if not isinstance(it, Unaffordable)}
+        owners |= {job_id: recording.row for job_id, recording in in_ledger.items()}
         return [
-            recordings[draft.job_id]
-            if isinstance(draft, _Draft) and fresh.get(draft.job_id) is draft
+            told[draft.job_id]
+            if isinstance(draft, _Draft)
+            and (fresh.get(draft.job_id) is draft or draft.job_id in told.keys() - in_ledger)
             else _repeated(draft, owners)
             for draft in drafts
         ]
+
+    def _claim(
+        self,
+        claims: Sequence[_Draft],
+        campaign: Campaign,
+        *,
+        now: datetime,
+        partial: bool,
+        wake: bool,
+    ) -> dict[str, Recording | Unaffordable]:
+        """Hold what the drafts cost, then record those that fit."""
+        held = hold(
+            self.ledger,
+            self.catalogue,
+            campaign,
+            [draft.row for draft in claims],
+            block_id=self.new_id(),
+            now=now,
+            partial=partial,
+        )
+        booked = {row.job_id: row for row in held.rows}
+        fitting = [
+            replace(draft, row=booked[draft.job_id]) for draft in claims if draft.job_id in booked
+        ]
+        return {**held.refused, **self._record(fitting, held.block, wake=wake)}
 
     def _card(self, day: date) -> money.RateCard:
         try:
@@ -124,12 +157,20 @@ class Intake:
         except LookupError as error:
             raise UnusableConfiguration(str(error.args[0])) from error
 
-    def _record(self, claims: Sequence[_Draft], *, wake: bool) -> dict[str, Recording]:
+    def _record(
+        self, claims: Sequence[_Draft], block: Block | None, *, wake: bool
+    ) -> dict[str, Recording]:
         if not claims:
             return {}
-        with ThreadPoolExecutor(_WRITERS, thread_name_prefix="manifests") as writers:
-            list(writers.map(self._keep_manifest, claims))
-        recordings = self.ledger.record([draft.row for draft in claims])
+        whole = False
+        try:
+            with ThreadPoolExecutor(_WRITERS, thread_name_prefix="manifests") as writers:
+                list(writers.map(self._keep_manifest, claims))
+            recordings = self.ledger.record([draft.row for draft in claims], block)
+            whole = all(isinstance(told, Recorded) for told in recordings)
+        finally:
+            if block is not None and not whole:
+                give_back(self.ledger, block)
         found = {draft.job_id: told for draft, told in zip(claims, recordings, strict=True)}
         if wake:
             self._wake([job for job, told in found.items() if isinstance(told, Recorded)])

@@ -20,6 +20,7 @@ from fireflyassets.core.message import Requested, Wake, parse
 from fireflyassets.core.request import Problem
 from fireflyassets.ports.entries import Conflict, Recorded
 from fireflyassets.ports.queue import MAX_RECEIVES, JobQueue, Message
+from fireflyassets.stages.budgeting import Unaffordable
 from fireflyassets.stages.intake import Answer, Intake, Invalid
 
 BUDGET: Final = timedelta(seconds=20)
@@ -170,6 +171,8 @@ def _refusal(answer: Answer) -> str | None:
         return _reason(answer.problems)
     if isinstance(answer, Conflict):
         return f"key: another request was recorded under this key, as job {answer.row.job_id}."
+    if isinstance(answer, Unaffordable):
+        return _reason([answer.problem()])
     return None
 
 

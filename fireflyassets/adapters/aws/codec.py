@@ -11,6 +11,7 @@ from zlib import crc32
 
 from fireflyassets.adapters.aws import attributes as to
 from fireflyassets.adapters.aws.attributes import Item, Reader
+from fireflyassets.adapters.aws.budget_codec import booking_attribute, booking_of
 from fireflyassets.adapters.ledger_rules import is_claimable
 from fireflyassets.adapters.outbox import StatusEvent
 from fireflyassets.core.job import Hold, JobRow
@@ -140,6 +141,7 @@ def _optional_attributes(row: JobRow) -> "dict[str, AttributeValueTypeDef | None
         "notBefore": to.instant(row.not_before) if row.not_before else None,
         "reason": None if row.reason is None else to.text(row.reason),
         "endedAt": to.instant(row.ended_at) if row.ended_at else None,
+        "booking": booking_attribute(row.booking) if row.booking else None,
     }
 
 
@@ -194,6 +196,7 @@ def job_row(item: Item) -> JobRow:
         human_reviewed=HumanReview(read.text("humanReviewed")),
         ended_at=read.maybe_instant("endedAt"),
         cost_possible=read.maybe_decimal("costPossible"),
+        booking=booking_of(read.mapping("booking")) if read.has("booking") else None,
     )
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from fireflyassets.adapters.ledger_rules import FAULTS
 from fireflyassets.core.job import JobRow
+from fireflyassets.core.money import Cost
 from fireflyassets.core.status import Status
 from fireflyassets.ports.entries import Claim, Ending, Release
 
@@ -43,7 +44,10 @@ def claimed(row: JobRow, wave_id: str, now: datetime) -> JobRow:
 def reclaimed(row: JobRow, wave_id: str, now: datetime) -> JobRow:
     """Return the row of an ended job in a wave, with a replay counted and its crashes forgiven."""
     again = claimed(row, wave_id, now)
-    return replace(again, replays=row.replays + 1, crashes=0, ended_at=None, ttl=None)
+    booking = row.booking.renewed(row.cost_estimate) if row.booking else None
+    return replace(
+        again, replays=row.replays + 1, crashes=0, ended_at=None, ttl=None, booking=booking
+    )
 
 
 def released(row: JobRow, release: Release, now: datetime) -> JobRow:
@@ -81,4 +85,15 @@ def finished(row: JobRow, ending: Ending) -> JobRow:
         run_id=ending.run_id or row.run_id,
         attempts=row.attempts + (ending.status in FAULTS),
         updated_at=ending.ended_at,
+        booking=row.booking.settled(ending.cost) if row.booking else None,
+    )
+
+
+def recosted(row: JobRow, cost: Cost) -> JobRow:
+    """Return an ended row with what it has cost by now."""
+    return replace(
+        row,
+        cost_actual=cost.certain,
+        cost_possible=cost.possible,
+        booking=row.booking.settled(cost) if row.booking else None,
     )
