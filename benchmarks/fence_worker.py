@@ -69,7 +69,9 @@ def nest(customer: str, *, lease_only: bool) -> None:
 def load(customer: str, first: int, count: int) -> None:
     """Record *count* jobs, each with a prompt of its own."""
     made = composition.factory()
-    intake = Intake(made.ledger, made.objects, made.queue, made.catalogue, made.clock)
+    intake = Intake(
+        made.ledger, made.objects, made.queue, made.catalogue, made.clock, made.guardrail
+    )
     aspects = made.catalogue.campaign(customer, CAMPAIGN).config.aspects
     rows = [
         Row(None, RawRequest(f"{n:05d}", prompt(customer, n), "en-GB", f"No {n}", aspects))

@@ -51,7 +51,7 @@ class Door:
             "/v1/jobs",
             json={
                 "campaign": CAMPAIGN,
-                "key": key,
+                "idempotencyKey": key,
                 "prompt": prompt,
                 "locale": "en-GB",
                 "headline": "Spring",

@@ -35,7 +35,7 @@ from fireflyassets.adapters.secrets import EnvironmentSecrets
 from fireflyassets.core.failure import Family
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.money import Cause, picture_charges
-from fireflyassets.core.recipe import Model
+from fireflyassets.core.recipe_step import Model
 from fireflyassets.core.status import Status
 from fireflyassets.fence.call import Arrived, Lease, PaidCall, Rates
 from fireflyassets.fence.collecting import Collector

@@ -30,6 +30,7 @@ from fireflyassets.adapters.watched_files import WatchedCatalogue
 from fireflyassets.core import ids
 from fireflyassets.limiter.port import Limiter
 from fireflyassets.ports.clock import Clock, Lanes
+from fireflyassets.ports.guardrail import Guardrail
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.ports.pictures import PictureReader
@@ -48,6 +49,7 @@ class Factory:
     objects: ObjectStore
     queue: JobQueue
     catalogue: WatchedCatalogue
+    guardrail: Guardrail
     limiter: Limiter
     pictures: PictureReader
     adobe: Workshop
@@ -67,13 +69,15 @@ def build(settings: Settings) -> Factory:
     tokens = DynamoTokenStore(dynamodb, prefix=settings.table_prefix, clock=clock)
     s3, credentials = clients.s3_and_credentials(settings.region)
     objects = S3ObjectStore(s3, settings.bucket, credentials)
+    catalogue = WatchedCatalogue(settings.project, clock)
     return Factory(
         settings=settings,
         clock=clock,
         ledger=DynamoLedger(dynamodb, prefix=settings.table_prefix),
         objects=objects,
         queue=SqsQueue(clients.sqs(settings.region), queue=settings.queue),
-        catalogue=WatchedCatalogue(settings.project, clock),
+        catalogue=catalogue,
+        guardrail=catalogue,
         limiter=limiters.limiter(settings, table=tables.tickets),
         pictures=PillowPictures(),
         adobe=AdobeWorkshop(settings, secret_store, tokens, clock, StoredUploads(objects, clock)),

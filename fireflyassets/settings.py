@@ -41,7 +41,7 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="FIREFLYASSETS_", frozen=True, extra="forbid")
 
     project: Path = Path()
-    """Folder that holds ``campaigns/ credentials/ limits/ rates/``."""
+    """Folder that holds ``campaigns/ credentials/ guardrails/ limits/ rates/``."""
 
     ims_url: str = "https://ims-na1.adobelogin.com"
     firefly_url: str = "https://firefly-api.adobe.io"
@@ -70,6 +70,9 @@ class Settings(BaseSettings):
 
     api_url: str = "http://127.0.0.1:8000"
     """Public base of our own API: what links in metadata and answers start with."""
+    lists_per_minute: int = Field(default=120, ge=1)
+    """How often a tenant may ask one API process for lists and sums of campaigns; a minute's worth
+    may come at once."""
     oidc_issuer: str = ""
     """Who issues the bearer tokens of the API: the very text of their claim ``iss``. Empty: nobody
     is let in."""

@@ -15,11 +15,14 @@ from fireflyassets.adapters.memory.ledger import MemoryLedger
 from fireflyassets.adapters.memory.objects import MemoryObjects
 from fireflyassets.adapters.memory.queue import MemoryQueue
 from fireflyassets.adapters.pillow import PillowPictures
+from fireflyassets.adapters.word_lists import WordLists
 from fireflyassets.core import ids
 from fireflyassets.core.brief import Row
 from fireflyassets.core.failure import Family
 from fireflyassets.core.job import JobRow
-from fireflyassets.core.recipe import ComposeStep, GenerateStep, Recipe
+from fireflyassets.core.photoshop_step import ComposeStep
+from fireflyassets.core.recipe import Recipe
+from fireflyassets.core.recipe_step import GenerateStep
 from fireflyassets.core.request import RawRequest
 from fireflyassets.limiter import virtual_time
 from fireflyassets.limiter.memory import MemoryLimiter
@@ -220,7 +223,7 @@ def floor(
         new_wave_id=lambda: ids.wave_id(clock.now(), f"{next(numbers):06x}"),
         lanes=Lanes(leases=INLINE, ledger=INLINE, transfers=INLINE),
     )
-    intake = Intake(ledger, objects, MemoryQueue(clock), known, clock)
+    intake = Intake(ledger, objects, MemoryQueue(clock), known, clock, WordLists())
     return Floor(clock, ledger, objects, images, documents, intake, shop)
 
 

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 
 from fireflyassets.core.failure import Family, Fault
-from fireflyassets.core.recipe import Model
+from fireflyassets.core.recipe_step import Model
 from fireflyassets.ports.custom_models import CustomModel, CustomModels, NotReady, Ready
 from fireflyassets.ports.images import Linked, Source, Uploaded
 from fireflyassets.ports.references import ReferenceStore, UploadFailed
@@ -37,6 +37,7 @@ class FakeModels(CustomModels):
 
     def __init__(self, *said: str) -> None:
         self.said = deque(said or ("model_unknown",))
+        self.concept: str | None = None
 
     async def models(self) -> tuple[CustomModel, ...] | NotReady:
         return ()
@@ -45,4 +46,4 @@ class FakeModels(CustomModels):
         code = self.said.popleft() if len(self.said) > 1 else self.said[0]
         if code:
             return NotReady(Fault(Family.FIREFLY, None, code))
-        return Ready(CustomModel(asset_id, "a model", "ready", ""))
+        return Ready(CustomModel(asset_id, "a model", "ready", "", self.concept))

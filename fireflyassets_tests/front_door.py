@@ -12,14 +12,20 @@ from fireflyassets.adapters.memory.clock import FakeClock
 from fireflyassets.adapters.memory.ledger import MemoryLedger
 from fireflyassets.adapters.memory.objects import MemoryObjects
 from fireflyassets.adapters.memory.queue import MemoryQueue
+from fireflyassets.adapters.word_lists import WordLists
+from fireflyassets.core import manifest
 from fireflyassets.core.brief import Row
 from fireflyassets.core.budget import BudgetFile, Cap
 from fireflyassets.core.campaign import Campaign, CampaignConfig, load
 from fireflyassets.core.errors import UnknownCampaign, UnusableConfiguration
+from fireflyassets.core.job import JobRow
 from fireflyassets.core.money import RateCard
-from fireflyassets.core.recipe import ComposeStep, GenerateStep, Model, Recipe
+from fireflyassets.core.photoshop_step import ComposeStep
+from fireflyassets.core.recipe import Recipe
+from fireflyassets.core.recipe_step import GenerateStep, Model
 from fireflyassets.core.request import RawRequest
 from fireflyassets.ports.catalogue import Catalogue, Credential, Quarantined
+from fireflyassets.ports.guardrail import Guardrail
 from fireflyassets.stages.intake import Intake
 
 NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
@@ -74,7 +80,14 @@ class FixedCatalogue(Catalogue):
         cards: tuple[RateCard, ...] = (),
         budgets: Mapping[str, BudgetFile] | None = None,
     ) -> None:
-        loaded = [load(each, dict.fromkeys(each.templates, "0" * 64)) for each in configs]
+        loaded = [
+            load(
+                each,
+                dict.fromkeys(each.templates, "0" * 64),
+                actions=dict.fromkeys(each.recipe.action_files(), "1" * 64),
+            )
+            for each in configs
+        ]
         self._campaigns = {campaign.slug: campaign for campaign in loaded}
         self._cards = cards or (card(),)
         self.budgets = dict(budgets or {})
@@ -92,8 +105,8 @@ class FixedCatalogue(Catalogue):
     def quarantined(self) -> tuple[Quarantined, ...]:
         return ()
 
-    def template(self, campaign: Campaign, aspect: str) -> bytes:
-        return f"{campaign.slug} {aspect}".encode()
+    def template(self, campaign: Campaign, name: str) -> bytes:
+        return f"{campaign.slug} {name}".encode()
 
     def credential(self, name: str, *, customer: str) -> Credential:
         if customer not in {campaign.config.customer for campaign in self._campaigns.values()}:
@@ -119,12 +132,16 @@ class FrontDoor:
     intake: Intake
 
 
-def front_door(catalogue: Catalogue | None = None) -> FrontDoor:
+def front_door(
+    catalogue: Catalogue | None = None, *, guardrail: Guardrail | None = None
+) -> FrontDoor:
     """Return a door with everything empty behind it."""
     clock = FakeClock(NOON)
     ledger, objects, queue = MemoryLedger(), MemoryObjects(), MemoryQueue(clock)
     known = catalogue or FixedCatalogue(config(), config(customer="bolt"))
-    return FrontDoor(clock, ledger, objects, queue, Intake(ledger, objects, queue, known, clock))
+    judge = guardrail or WordLists()
+    intake = Intake(ledger, objects, queue, known, clock, judge)
+    return FrontDoor(clock, ledger, objects, queue, intake)
 
 
 GOOD = RawRequest(
@@ -139,3 +156,9 @@ GOOD = RawRequest(
 def asked(number: int | None = None, **changes: object) -> Row:
     """Return a row that asks for `GOOD` with *changes*."""
     return Row(number, replace(GOOD, **changes))
+
+
+def stored_manifest(door: FrontDoor, row: JobRow) -> bytes | None:
+    """Return the manifest that a row points to."""
+    place = manifest.place(row.input_manifest)
+    return door.objects.get(place.key, part=place.part)

@@ -5,6 +5,7 @@ and waves (``floor.py``).
 """
 
 import io
+import json
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -61,10 +62,10 @@ from fireflyassets_tests.free_services import FakeModels, FakeReferences
 
 
 @cache
-def jpeg(width: int, height: int, kind: str = "JPEG") -> bytes:
+def jpeg(width: int, height: int, kind: str = "JPEG", green: int = 120) -> bytes:
     """Return a small real picture."""
     target = io.BytesIO()
-    Image.new("RGB", (width, height), (200, 120, 40)).save(target, kind)
+    Image.new("RGB", (width, height), (200, green, 40)).save(target, kind)
     return target.getvalue()
 
 
@@ -144,6 +145,8 @@ class FakeImages(ImageGenerator):
         self.objects = objects or MemoryObjects()
         self.sizes: dict[str, tuple[int, int]] = {}
         self.edits: list[object] = []
+        self.v4_size: tuple[int, int] | None = None
+        """What version 4 makes whatever was asked."""
 
     def _made(self, request: object, width: int, height: int) -> Submission:
         answer = self.vendor.submit(lambda: None)
@@ -156,7 +159,8 @@ class FakeImages(ImageGenerator):
         return self._made(request, request.width, request.height)
 
     async def generate_v4(self, request: GenerateV4Request) -> Submission:
-        return self.vendor.submit(lambda: None)
+        across, down = map(int, (request.aspect_ratio or "1:1").split(":"))
+        return self._made(request, *(self.v4_size or (4 * across, 4 * down)))
 
     async def expand(self, request: ExpandRequest) -> Submission:
         return self._made(request, request.width, request.height)
@@ -196,6 +200,9 @@ class FakeDocuments(DocumentComposer):
         self.objects = objects
         self.texts: list[dict[str, str]] = []
         self.cut: dict[str, bytes] = {}
+        self.listed: object = {"layers": [{"name": "Hero"}, {"name": "Headline"}]}
+        """What a list of layers says, whatever the document."""
+        self.played: list[ActionsRequest] = []
 
     async def compose(self, request: CompositeRequest) -> Submission:
         def deliver() -> None:
@@ -206,13 +213,34 @@ class FakeDocuments(DocumentComposer):
         return self.vendor.submit(deliver)
 
     async def play(self, request: ActionsRequest) -> Submission:
-        return self.vendor.submit(lambda: None)
+        def deliver() -> None:
+            self.played.append(request)
+            own = size(self.objects.download(request.template_url))
+            for url, _ in request.actions:
+                assert self.objects.download(url), "The actions can be read."
+            for file in request.outputs:
+                asked = (file.width or own[0], file.height or own[1])
+                self.objects.upload(file.url, jpeg(*asked, green=200), media_type=file.media_type)
+
+        return self.vendor.submit(deliver)
 
     async def list_layers(self, request: ManifestRequest) -> Submission:
-        return self.vendor.submit(lambda: None)
+        def deliver() -> None:
+            assert self.objects.download(request.template_url), "The template can be read."
+            said = json.dumps(self.listed).encode()
+            self.objects.upload(request.output_url, said, media_type="application/json")
+
+        return self.vendor.submit(deliver)
 
     async def lay_out(self, request: ArtboardRequest) -> Submission:
-        return self.vendor.submit(lambda: None)
+        def deliver() -> None:
+            for url in request.pictures:
+                assert self.objects.download(url), "Each picture can be read."
+            for file in request.outputs:
+                content = jpeg(file.width or 1, file.height or 1)
+                self.objects.upload(file.url, content, media_type=file.media_type)
+
+        return self.vendor.submit(deliver)
 
     async def edit(self, request: EditRequest) -> Submission:
         def deliver() -> None:
@@ -240,7 +268,13 @@ class FakeCutter(PictureCutter):
         self.vendor, self.documents = documents.vendor, documents
 
     async def auto_crop(self, request: CropRequest) -> Submission:
-        return self.vendor.submit(lambda: None)
+        answer = self.vendor.submit(lambda: None)
+        if isinstance(answer, Accepted):
+            width, height = size(self.documents.objects.download(request.picture_url))
+            across, down = map(int, request.ratios[0].split(":"))
+            unit = min(width // across, height // down)
+            self.documents.cut[answer.vendor_id] = jpeg(across * unit, down * unit, "PNG")
+        return answer
 
     async def cut_out(self, request: CutOutRequest) -> Submission:
         answer = self.vendor.submit(lambda: None)

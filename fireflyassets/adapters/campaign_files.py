@@ -24,6 +24,7 @@ from fireflyassets.ports.catalogue import Credential, Quarantined
 FILE_NAME: Final = "campaign.yaml"
 TEMPLATE_LIMIT: Final = 256 * 1024 * 1024
 """Bytes: a template is read whole."""
+ACTIONS_LIMIT: Final = 20 * 1024 * 1024
 
 
 class FindCredential(Protocol):
@@ -36,10 +37,11 @@ class FindCredential(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Filed:
-    """A usable campaign and where its templates lie."""
+    """A usable campaign and where its templates and files of actions lie."""
 
     campaign: Campaign
     templates: Mapping[str, Path]
+    """By aspect, and by their path as the recipe says it."""
     files: tuple[Path, ...]
     """All that it is made of, but what lies beside its file."""
 
@@ -149,16 +151,21 @@ def _filed(path: Path, config: CampaignConfig, cards: tuple[RateCard, ...]) -> F
     frames = lock_file.frames(folder, config, parts.templates, fonts)
     digests = {aspect: template.sha256 for aspect, template in parts.templates.items()}
     files = (*parts.paths.values(), *(_part_path(path, said) for said in config.fonts))
-    return Filed(load(config, digests, frames, fonts), parts.paths, files)
+    files = (*files, *parts.actions.values())
+    hashes = {said: _digest(where) for said, where in parts.actions.items()}
+    return Filed(
+        load(config, digests, frames, fonts, hashes), {**parts.paths, **parts.actions}, files
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a campaign's file names: its documents and fonts, and why any can't be read."""
+    """What a campaign's file names, and why any of it can't be read."""
 
     paths: Mapping[str, Path]
     templates: Mapping[str, Template]
     fonts: Fonts
+    actions: Mapping[str, Path]
     faults: tuple[str, ...]
 
 
@@ -182,7 +189,19 @@ def _read_parts(path: Path, config: CampaignConfig) -> Parts:
             fonts[font.name] = (hashlib.sha256(content).hexdigest(), font)
         except UnusableTemplate as error:
             faults.append(f"{yaml_file.line_of(path, 'fonts', index)}fonts: {said}: {error}")
-    return Parts(paths, templates, fonts, tuple(faults))
+    actions: dict[str, Path] = {}
+    for said in config.recipe.action_files():
+        try:
+            actions[said] = _part_path(path, said)
+            if not _content(actions[said], ACTIONS_LIMIT):
+                faults.append(f"recipe: {said} is empty; save the actions anew")
+        except UnusableTemplate as error:
+            faults.append(f"recipe: {said}: {error}")
+    return Parts(paths, templates, fonts, actions, tuple(faults))
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(_content(path, ACTIONS_LIMIT)).hexdigest()
 
 
 def read_for_lock(folder: Path) -> tuple[CampaignConfig, Parts]:
@@ -216,7 +235,7 @@ def _slots(config: CampaignConfig) -> dict[str, LayerKind]:
 
 
 def _part_path(campaign: Path, said: str) -> Path:
-    """Return where a template or font lies: in the customer's own folder, whatever links say."""
+    """Return where a file of a campaign lies: in the customer's own folder, whatever links say."""
     home = campaign.parent.parent.resolve()
     path = (campaign.parent / said).resolve()
     if Path(said).is_absolute() or not path.is_relative_to(home):

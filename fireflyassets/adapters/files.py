@@ -5,7 +5,8 @@ and takes nothing else down. Does not: YAML (``yaml_file.py``), what makes a cam
 (``campaign_files.py``), limits (``limit_files.py``).
 
     campaigns/<customer>/<campaign>/campaign.yaml   templates relative to it
-    credentials/<name>.yaml   limits/*.yaml   rates/*.yaml   budgets/<customer>.yaml
+    credentials/<name>.yaml   limits/*.yaml   rates/*.yaml   guardrails/*.yaml
+    budgets/<customer>.yaml
 """
 
 import hashlib
@@ -14,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Annotated, Literal, Self, TypeVar
+from typing import Annotated, Final, Literal, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -30,6 +31,7 @@ from fireflyassets.adapters.budget_files import BudgetBook
 from fireflyassets.adapters.campaign_files import FILE_NAME, Filed, read_campaigns
 from fireflyassets.adapters.clock import SystemClock
 from fireflyassets.adapters.limit_files import LimitBook, LimitFile
+from fireflyassets.adapters.word_lists import WordList, WordLists
 from fireflyassets.core.budget import BudgetFile, Cap
 from fireflyassets.core.campaign import Campaign, Slug
 from fireflyassets.core.errors import (
@@ -45,6 +47,7 @@ from fireflyassets.core.recipe import Recipe
 from fireflyassets.limiter.port import Limits
 from fireflyassets.ports.catalogue import Catalogue, Credential, Quarantined
 from fireflyassets.ports.clock import Clock
+from fireflyassets.ports.guardrail import Guardrail
 
 Shape = TypeVar("Shape", bound=BaseModel)
 _Weight = Annotated[int, Field(strict=True, ge=1, le=100)]
@@ -58,6 +61,9 @@ def _one_spelling(organisation: str) -> str:
             f"capital letters and digits before @AdobeOrg"
         )
     return organisation
+
+
+_GUARDRAILS: Final = "guardrails"
 
 
 class _CredentialFile(BaseModel):
@@ -97,6 +103,7 @@ class FileCatalogue(Catalogue):
         self._budgets = self._read_budgets()
         limits = self._read("limits", LimitFile, unique_by=lambda file: file.organisation)
         self._cards = tuple(rates.values())
+        self._word_lists = WordLists(self._read(_GUARDRAILS, WordList).values())
         self._limits = LimitBook(limits.values(), today=lambda: now().date())
         self._campaigns = self._read_campaigns()
 
@@ -132,25 +139,26 @@ class FileCatalogue(Catalogue):
             raise CampaignOutOfService(slug, self.fault(slug) or "")
         raise UnknownCampaign(slug)
 
-    def template(self, campaign: Campaign, aspect: str) -> bytes:
-        """Return the template document of an aspect, if it still is the pinned one.
+    def template(self, campaign: Campaign, name: str) -> bytes:
+        """Return an aspect's template, or a file of actions by its path, if it is as pinned.
 
         Raises:
             TemplateChanged: The file has changed since it was checked.
             UnusableTemplate: There is none.
         """
-        filed, digest = self._campaigns.get(campaign.slug), campaign.templates.get(aspect)
-        if filed is None or digest is None or aspect not in filed.templates:
-            raise UnusableTemplate(f"Campaign {campaign.slug} has no template for {aspect}.")
-        path = filed.templates[aspect]
+        filed = self._campaigns.get(campaign.slug)
+        digest = {**campaign.templates, **campaign.actions}.get(name)
+        if filed is None or digest is None or name not in filed.templates:
+            raise UnusableTemplate(f"Campaign {campaign.slug} has no template for {name}.")
+        path = filed.templates[name]
         since: datetime | None = None
         try:
             since = datetime.fromtimestamp(path.stat().st_mtime, UTC)
             content = path.read_bytes()
         except OSError as error:
-            raise TemplateChanged(campaign.slug, aspect, self._named(path), since=since) from error
+            raise TemplateChanged(campaign.slug, name, self._named(path), since=since) from error
         if hashlib.sha256(content).hexdigest() != digest:
-            raise TemplateChanged(campaign.slug, aspect, self._named(path), since=since)
+            raise TemplateChanged(campaign.slug, name, self._named(path), since=since)
         return content
 
     def files(self) -> Iterator[Path]:
@@ -231,6 +239,17 @@ class FileCatalogue(Catalogue):
         The documented default, with a warning, where no file speaks for them.
         """
         return self._limits.limits_for(organisation, family)
+
+    def guardrail(self) -> Guardrail:
+        """Return what judges prompts.
+
+        Raises:
+            UnusableConfiguration: A list can't be used: without it words would slip through.
+        """
+        for bad in self._quarantined:
+            if bad.path.startswith(f"{_GUARDRAILS}/"):
+                raise UnusableConfiguration(f"{bad.path}: {bad.reason}")
+        return self._word_lists
 
     # -- reading --------------------------------------------------------------------------------
     def _read(

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
-from fireflyassets.core.job import JobRow
+from fireflyassets.core.job import FENCE, Hold, JobRow
 from fireflyassets.core.money import Cause
 from fireflyassets.core.status import Status
 from fireflyassets.ports.entries import (
@@ -34,6 +34,11 @@ BEFORE_RUN: Final = STARTABLE | {WaveState.FORMING}
 def is_claimable(row: JobRow) -> bool:
     """Say whether a wave may claim the job; a parked one may be claimed before it is due."""
     return row.status is Status.QUEUED and row.hold is None
+
+
+def is_unsettled(hold: Hold | None) -> bool:
+    """Say whether an answer to an open call may lift a hold."""
+    return hold is not None and hold.by == FENCE
 
 
 def is_runs(wave: Wave, run_id: str) -> bool:

@@ -21,9 +21,10 @@ from fireflyassets.core.money import RateCard
 from fireflyassets.limiter.port import Limits
 from fireflyassets.ports.catalogue import Catalogue, Credential, Quarantined
 from fireflyassets.ports.clock import Clock
+from fireflyassets.ports.guardrail import Guardrail, Verdict
 
 LOOK_EVERY: Final = timedelta(seconds=5)
-_FOLDERS: Final = ("budgets", "credentials", "limits", "rates")
+_FOLDERS: Final = ("budgets", "credentials", "guardrails", "limits", "rates")
 
 _log: Final = logging.getLogger("fireflyassets.catalogue")
 
@@ -31,7 +32,7 @@ _Seen = Mapping[Path, tuple[int, int, int]]
 """File -> inode, size, time of its last change in nanoseconds."""
 
 
-class WatchedCatalogue(Catalogue):
+class WatchedCatalogue(Catalogue, Guardrail):
     """Everything configured under one project folder, as it was at most some seconds ago."""
 
     def __init__(self, project: Path, clock: Clock) -> None:
@@ -59,14 +60,14 @@ class WatchedCatalogue(Catalogue):
         """Return the files that can't be used."""
         return self.now().quarantined()
 
-    def template(self, campaign: Campaign, aspect: str) -> bytes:
-        """Return the template document of an aspect, if it still is the pinned one.
+    def template(self, campaign: Campaign, name: str) -> bytes:
+        """Return an aspect's template, or a file of actions by its path, if it is as pinned.
 
         Raises:
             TemplateChanged: The file has changed since it was checked.
             UnusableTemplate: There is none.
         """
-        return self.now().template(campaign, aspect)
+        return self.now().template(campaign, name)
 
     def credential(self, name: str, *, customer: str) -> Credential:
         """Return a credential that may carry *customer*'s jobs.
@@ -91,6 +92,18 @@ class WatchedCatalogue(Catalogue):
     def limits_for(self, organisation: str, family: Family) -> Limits:
         """Return the limits to pace an organisation's calls of *family* by."""
         return self.now().limits_for(organisation, family)
+
+    def judge(self, prompt: str, *, customer: str, campaign: str, locale: str) -> Verdict:
+        """Return whether and how *prompt* may be sent, by the lists as they are.
+
+        Raises:
+            UnusableConfiguration: A list can't be used.
+        """
+        return (
+            self.now()
+            .guardrail()
+            .judge(prompt, customer=customer, campaign=campaign, locale=locale)
+        )
 
     # -- looking --------------------------------------------------------------------------------
     def now(self) -> FileCatalogue:

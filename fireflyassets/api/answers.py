@@ -20,7 +20,7 @@ from fireflyassets.core.job import JobRow
 from fireflyassets.core.request import Problem
 from fireflyassets.ports.entries import Place
 
-VERSION: Final = "2026-11-30"
+VERSION: Final = "2026-12-01"
 """Of the contract: names and meanings. It moves when a client could notice."""
 _FRESHNESS: Final = "private, no-cache"
 """Kept by the caller alone, and asked about each time: the answer is then a short 304."""
@@ -44,9 +44,13 @@ IfNoneMatch = Annotated[
 ]
 
 
-def tell(content: Mapping[str, object], if_none_match: str | None) -> Response:
-    """Return *content* as JSON, or 304 where the caller has it."""
-    body = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+def body_of(content: Mapping[str, object]) -> bytes:
+    """Return *content* as JSON."""
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def tell(body: bytes, if_none_match: str | None) -> Response:
+    """Return *body*, or 304 where the caller has it."""
     tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
     headers = {"ETag": tag, "Cache-Control": _FRESHNESS}
     known = {one.strip().removeprefix("W/") for one in (if_none_match or "").split(",")}
@@ -58,24 +62,33 @@ def tell(content: Mapping[str, object], if_none_match: str | None) -> Response:
 def cursor(row: JobRow) -> str:
     """Return an opaque word for the place just behind *row* in its campaign's list."""
     said = f"{row.created_at.astimezone(UTC).isoformat()}#{row.job_id}"
-    return base64.urlsafe_b64encode(said.encode()).decode().rstrip("=")
+    told = f"{_check(row.customer_id, row.campaign_id, said)}#{said}"
+    return base64.urlsafe_b64encode(told.encode()).decode().rstrip("=")
 
 
-def place(text: str) -> Place:
-    """Return the place that a `cursor` stands for.
+def place(text: str, *, tenant: str, campaign: str) -> Place:
+    """Return the place that a `cursor` of that list stands for.
 
     Raises:
-        ProblemRaised: 422; it is none of ours.
+        ProblemRaised: 400; it is none of ours, or has been changed.
     """
     try:
-        said = base64.urlsafe_b64decode(text.encode() + b"=" * (-len(text) % 4)).decode()
-        instant, _, job_id = said.partition("#")
-        created_at = datetime.fromisoformat(instant).astimezone(UTC)
-    except (binascii.Error, ValueError, OverflowError) as error:
-        sentence = "cursor is none that a list gave."
-        raise ProblemRaised(
-            HTTPStatus.UNPROCESSABLE_ENTITY,
-            "A parameter is not right.",
-            Problem("cursor", "cursor", sentence, "Send next of the page before, or none."),
-        ) from error
-    return Place(created_at, job_id)
+        told = base64.urlsafe_b64decode(text.encode() + b"=" * (-len(text) % 4)).decode()
+    except (binascii.Error, ValueError) as error:
+        raise _no_cursor() from error
+    check, _, said = told.partition("#")
+    if check != _check(tenant, campaign, said):
+        raise _no_cursor()
+    instant, _, job_id = said.partition("#")
+    return Place(datetime.fromisoformat(instant), job_id)
+
+
+def _no_cursor() -> ProblemRaised:
+    sentence = "cursor is none that this list gave."
+    problem = Problem("cursor", "cursor", sentence, "Send next of the page before, or none.")
+    return ProblemRaised(HTTPStatus.BAD_REQUEST, "A parameter is not right.", problem)
+
+
+def _check(tenant: str, campaign: str, said: str) -> str:
+    """Return what tells a slip; no secret, since a cursor opens nothing that the token does not."""
+    return hashlib.sha256(f"{tenant}/{campaign}/{said}".encode()).hexdigest()[:12]

@@ -20,7 +20,7 @@ from fireflyassets.api import problems
 from fireflyassets.api.problems import MEDIA_TYPE, ProblemBody
 from fireflyassets.core import ids
 from fireflyassets.core.brief import ASPECT_SEPARATOR, HEADER
-from fireflyassets.core.request import PROMPT_LIMIT, REASON_LIMIT, Problem
+from fireflyassets.core.request import KEY_FIELD, PROMPT_LIMIT, REASON_LIMIT, Problem
 
 Responses = dict[int | str, dict[str, Any]]
 """As FastAPI takes them."""
@@ -42,7 +42,7 @@ _CASES: Final[Mapping[HTTPStatus, _Case]] = {
         "The body is no JSON object, it lacks its key, or the api-version is unknown.",
         "The job was not accepted.",
         Problem(
-            "key", "missing", "The idempotency key is missing.", "Send one; a UUID is advised."
+            KEY_FIELD, "missing", "The idempotency key is missing.", "Send one; a UUID is advised."
         ),
     ),
     HTTPStatus.UNAUTHORIZED: _Case(
@@ -77,7 +77,7 @@ _CASES: Final[Mapping[HTTPStatus, _Case]] = {
         "It does not fit what is there: another request under the key, a review that is open.",
         "The job was not accepted.",
         Problem(
-            "key",
+            KEY_FIELD,
             "conflict",
             "Another request was recorded under this key.",
             "Send it under a new key, or repeat the first request exactly.",
@@ -102,6 +102,12 @@ _CASES: Final[Mapping[HTTPStatus, _Case]] = {
         "A parameter, a field or a row breaks a rule; all of them are named.",
         "The job was not accepted.",
         Problem("prompt", "empty", "prompt is empty.", "Write a prompt."),
+    ),
+    HTTPStatus.TOO_MANY_REQUESTS: _Case(
+        "The tenant asks more often than is allowed.",
+        "This tenant asks more often than is allowed.",
+        Problem("", "rate", "This tenant asks more often than is allowed.", "Wait."),
+        ("Retry-After",),
     ),
     HTTPStatus.INTERNAL_SERVER_ERROR: _Case(
         "A fault of ours.",
@@ -173,7 +179,7 @@ JOB: Final[dict[str, Any]] = {
     "additionalProperties": False,
     "properties": {
         "campaign": {"type": "string", "pattern": f"^{ids.SLUG.pattern}$"},
-        "key": {
+        KEY_FIELD: {
             "type": "string",
             "pattern": f"^{ids.KEY.pattern}$",
             "description": "Unless the header Idempotency-Key holds it. A UUID is advised.",
@@ -195,7 +201,7 @@ JOB: Final[dict[str, Any]] = {
     },
     "example": {
         "campaign": "spring-launch",
-        "key": "market-01",
+        KEY_FIELD: "market-01",
         "prompt": "Lemon verbena on a market stall, morning light",
         "locale": "de-DE",
         "headline": "Frisch vom Markt",
@@ -224,7 +230,7 @@ CSV: Final[dict[str, Any]] = {
 }
 JSON_LINES: Final[dict[str, Any]] = {
     "schema": {"type": "string"},
-    "example": '{"key": "market-01", "prompt": "Lemon verbena on a market stall", '
+    "example": '{"idempotencyKey": "market-01", "prompt": "Lemon verbena on a market stall", '
     '"locale": "de-DE", "headline": "Frisch vom Markt", "aspects": ["1080x1080"]}\n',
 }
 

@@ -16,6 +16,7 @@ from fastapi import Depends, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer, SecurityScopes
 
 from fireflyassets.api.problems import ProblemRaised, not_found
+from fireflyassets.api.reads import Buckets, KeptPages
 from fireflyassets.api.thumbnails import Thumbnails
 from fireflyassets.api.tokens import Bearers, Caller, Refused, Scope
 from fireflyassets.core import ids
@@ -26,6 +27,7 @@ from fireflyassets.core.job import JobRow
 from fireflyassets.core.request import Problem
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets.ports.clock import Clock
+from fireflyassets.ports.guardrail import Guardrail
 from fireflyassets.ports.keys import SigningKeys
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
@@ -35,6 +37,7 @@ from fireflyassets.settings import Settings
 from fireflyassets.stages.intake import Intake
 from fireflyassets.stages.pinning import pinned
 from fireflyassets.stages.steering import Steering
+from fireflyassets.wave.assembly import LimitsOf
 from fireflyassets.wave.endings import KEEP
 
 _BEARER: Final = HTTPBearer(
@@ -55,6 +58,8 @@ class Ports:
     clock: Clock
     pictures: PictureReader
     keys: SigningKeys
+    guardrail: Guardrail
+    limits: LimitsOf
 
 
 class Desk:
@@ -64,10 +69,19 @@ class Desk:
         self.ports = ports
         self._kept: dict[tuple[str, str, str], timedelta] = {}
         self.api_url = settings.api_url.rstrip("/")
-        self.intake = Intake(ports.ledger, ports.objects, ports.queue, ports.catalogue, ports.clock)
+        self.intake = Intake(
+            ports.ledger,
+            ports.objects,
+            ports.queue,
+            ports.catalogue,
+            ports.clock,
+            ports.guardrail,
+        )
         self.thumbnails = Thumbnails(ports.ledger, ports.objects, ports.pictures)
         self.steering = Steering(ports.ledger, ports.clock, self._keep)
         self.bearers = Bearers(ports.keys, ports.clock, settings)
+        self.buckets = Buckets(ports.clock, per_minute=settings.lists_per_minute)
+        self.pages = KeptPages(ports.clock)
 
     def _keep(self, row: JobRow) -> timedelta:
         """Return how long a row stays once it has ended: longest where nothing says it."""

@@ -14,7 +14,7 @@ from fireflyassets.api.desk import AtDesk, Writer
 from fireflyassets.api.problems import ProblemRaised
 from fireflyassets.core import ids
 from fireflyassets.core.brief import Row, json_object, read_csv, read_json_lines
-from fireflyassets.core.request import Problem, RawRequest, raw_request
+from fireflyassets.core.request import KEY_FIELD, Problem, RawRequest, raw_request
 from fireflyassets.ports.entries import Conflict, Recorded
 from fireflyassets.stages.budgeting import Unaffordable
 from fireflyassets.stages.intake import Answer, Invalid, Withheld
@@ -22,7 +22,7 @@ from fireflyassets.stages.intake import Answer, Invalid, Withheld
 router: Final = APIRouter()
 
 _SEND_A_KEY: Final = (
-    "Send key, or the header Idempotency-Key: 1-64 of A-Z a-z 0-9 _ -; best a UUID."
+    f"Send {KEY_FIELD}, or the header Idempotency-Key: 1-64 of A-Z a-z 0-9 _ -; best a UUID."
 )
 
 _REFUSALS: Final = refusals(
@@ -124,22 +124,23 @@ def _job(body: bytes, header: str | None) -> tuple[str, RawRequest]:
     fields = json_object(body)
     if isinstance(fields, Problem):
         raise ProblemRaised(HTTPStatus.BAD_REQUEST, "The body is no JSON object.", fields)
-    if not fields.get("key", header):
-        missing = Problem("key", "missing", "The idempotency key is missing.", _SEND_A_KEY)
+    if not fields.get(KEY_FIELD, header):
+        missing = Problem(KEY_FIELD, "missing", "The idempotency key is missing.", _SEND_A_KEY)
         raise ProblemRaised(HTTPStatus.BAD_REQUEST, "The job was not accepted.", missing)
+    if header is not None and fields.get(KEY_FIELD, header) != header:
+        sentence = f"The header Idempotency-Key and {KEY_FIELD} differ."
+        differ = Problem(KEY_FIELD, "mismatch", sentence, "Send one of them, or both the same.")
+        raise ProblemRaised(HTTPStatus.BAD_REQUEST, "The job was not accepted.", differ)
     campaign = fields.get("campaign")
     rest = {name: value for name, value in fields.items() if name != "campaign"}
     if header is not None:
-        rest.setdefault("key", header)
+        rest.setdefault(KEY_FIELD, header)
     raw = raw_request(rest)
     faults = list(raw) if isinstance(raw, tuple) else []
     if not isinstance(campaign, str) or not ids.SLUG.fullmatch(campaign):
         sentence = "campaign is missing, or not the name of one."
         fix = "Send the campaign's name: a-z, 0-9 and hyphens."
         faults.append(Problem("campaign", "slug", sentence, fix))
-    if header is not None and rest["key"] != header:
-        sentence = "The Idempotency-Key header and key differ."
-        faults.append(Problem("key", "mismatch", sentence, "Send one of them, or both the same."))
     if faults or isinstance(raw, tuple):
         raise ProblemRaised(HTTPStatus.UNPROCESSABLE_ENTITY, "The job was not accepted.", *faults)
     return str(campaign), raw

@@ -36,6 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         catalogue=factory.catalogue,
         clock=factory.clock,
         pictures=factory.pictures,
+        guardrail=factory.guardrail,
+        limits=factory.catalogue.limits_for,
         keys=FetchedKeys(factory.clock, issuer=settings.oidc_issuer, url=settings.oidc_keys_url),
     )
     uvicorn.run(create_app(ports, settings), host=chosen.host, port=chosen.port)

@@ -3,26 +3,49 @@
 Belongs here: reads of the caller's own rows. Does not: writes.
 """
 
+from collections.abc import Sequence
 from datetime import timedelta
 from http import HTTPStatus
+from math import ceil
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 
 from fireflyassets.api import answers, shapes
-from fireflyassets.api.answers import IfNoneMatch, place, tell
+from fireflyassets.api.answers import IfNoneMatch, body_of, place, tell
 from fireflyassets.api.description import RETOLD, headers, refusals
 from fireflyassets.api.desk import AtDesk, Desk, Onlooker, Reader, job_row, require_campaign
 from fireflyassets.api.problems import ProblemRaised, not_found
 from fireflyassets.api.tokens import Caller, Scope
 from fireflyassets.core import ids
+from fireflyassets.core.finish import Finish, expected
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.request import Problem
 from fireflyassets.core.status import HumanReview, Status
 from fireflyassets.stages import notify
+from fireflyassets.wave.assembly import contract_jobs_per_minute
 
 router: Final = APIRouter()
+
+
+def not_too_often(at: AtDesk, who: Reader) -> None:
+    """Refuse a tenant that reads lists more often than the setting allows.
+
+    Raises:
+        ProblemRaised: 429, with how many seconds to wait.
+    """
+    wait = at.buckets.take(who.tenant)
+    if wait is not None:
+        sentence = "This tenant asks for lists and sums more often than is allowed."
+        fix = "Wait as long as Retry-After says; ask for larger pages, and less often."
+        raise ProblemRaised(
+            HTTPStatus.TOO_MANY_REQUESTS,
+            sentence,
+            Problem("", "rate", sentence, fix),
+            headers={"Retry-After": str(ceil(wait.total_seconds()))},
+        )
+
 
 URL_LIFE: Final = timedelta(minutes=5)
 """Long enough to begin a download on a slow line; the address of ours signs a new one any time."""
@@ -39,7 +62,7 @@ _NOT_STORED: Final = {"Cache-Control": "no-store"}
 def show_job(at: AtDesk, who: Reader, job_id: str, if_none_match: IfNoneMatch = None) -> Response:
     """Tell how a job stands."""
     row = job_row(at, who.tenant, job_id)
-    return tell(shapes.job(row, api_url=at.api_url), if_none_match)
+    return tell(body_of(shapes.job(row, api_url=at.api_url)), if_none_match)
 
 
 @router.get(
@@ -88,12 +111,13 @@ def _without_outputs(row: JobRow) -> ProblemRaised:
 @router.get(
     "/v1/campaigns/{campaign}",
     response_model=shapes.Campaign,
-    responses={**RETOLD, **refusals(HTTPStatus.NOT_FOUND)},
+    responses={**RETOLD, **refusals(HTTPStatus.NOT_FOUND, HTTPStatus.TOO_MANY_REQUESTS)},
+    dependencies=[Depends(not_too_often)],
 )
 def sum_up(at: AtDesk, who: Reader, campaign: str, if_none_match: IfNoneMatch = None) -> Response:
-    """Tell a campaign's counts by status, and its operations: estimated, actual, possible."""
+    """Tell a campaign's counts by status, its cost so far, and when it is expected to be done."""
     require_campaign(at, who.tenant, campaign)
-    return tell(campaign_sums(at, who.tenant, campaign), if_none_match)
+    return tell(body_of(campaign_sums(at, who.tenant, campaign)), if_none_match)
 
 
 def campaign_sums(at: Desk, tenant: str, campaign: str) -> shapes.Campaign:
@@ -102,13 +126,33 @@ def campaign_sums(at: Desk, tenant: str, campaign: str) -> shapes.Campaign:
     rows = ledger.campaign_jobs(tenant, campaign)
     fault = at.ports.catalogue.fault(f"{tenant}/{campaign}")
     hold = ledger.campaign_hold(tenant, campaign)
-    return shapes.campaign(campaign, rows, hold, out_of_service=fault)
+    finish = _finish(at, tenant, campaign, rows, stopped=fault is not None or hold is not None)
+    return shapes.campaign(campaign, rows, hold, finish, out_of_service=fault)
+
+
+def _finish(
+    at: Desk, tenant: str, campaign: str, rows: Sequence[JobRow], *, stopped: bool
+) -> Finish:
+    if stopped:
+        return Finish(None, "No finish is expected: it is on hold or out of service.")
+    loaded = at.ports.catalogue.campaign(tenant, campaign)
+    credential = at.ports.catalogue.credential(loaded.config.credential, customer=tenant)
+    pace = contract_jobs_per_minute(at.ports.limits, loaded, credential.organisation)
+    return expected(rows, jobs_per_minute=pace, now=at.ports.clock.now())
 
 
 @router.get(
     "/v1/campaigns/{campaign}/jobs",
     response_model=shapes.CampaignJobs,
-    responses={**RETOLD, **refusals(HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY)},
+    responses={
+        **RETOLD,
+        **refusals(
+            HTTPStatus.NOT_FOUND,
+            HTTPStatus.UNPROCESSABLE_ENTITY,
+            HTTPStatus.TOO_MANY_REQUESTS,
+        ),
+    },
+    dependencies=[Depends(not_too_often)],
 )
 def list_jobs(
     at: AtDesk,
@@ -119,18 +163,23 @@ def list_jobs(
     cursor: Annotated[str | None, Query(description="next of the page before.")] = None,
     if_none_match: IfNoneMatch = None,
 ) -> Response:
-    """List a campaign's jobs in the order they came in, page by page."""
-    after = place(cursor) if cursor is not None else None
-    require_campaign(at, who.tenant, campaign)
-    rows = at.ports.ledger.campaign_page(
-        who.tenant, campaign, after=after, status=status, most=limit
-    )
-    told: shapes.CampaignJobs = {
-        "campaignId": campaign,
-        "jobs": [shapes.job(row, api_url=at.api_url) for row in rows],
-        "next": answers.cursor(rows[-1]) if len(rows) == limit else None,
-    }
-    return tell(told, if_none_match)
+    """List a campaign's jobs in the order they came in, page by page; seconds late at most."""
+    after = None if cursor is None else place(cursor, tenant=who.tenant, campaign=campaign)
+
+    def page() -> bytes:
+        require_campaign(at, who.tenant, campaign)
+        rows = at.ports.ledger.campaign_page(
+            who.tenant, campaign, after=after, status=status, most=limit
+        )
+        told: shapes.CampaignJobs = {
+            "campaignId": campaign,
+            "jobs": [shapes.job(row, api_url=at.api_url) for row in rows],
+            "next": answers.cursor(rows[-1]) if len(rows) == limit else None,
+        }
+        return body_of(told)
+
+    asked = (who.tenant, campaign, after, status, limit)
+    return tell(at.pages.page(asked, page), if_none_match)
 
 
 @router.get("/assets/{customer}/{campaign}/{job_id}/{name}", include_in_schema=False)

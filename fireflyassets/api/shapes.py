@@ -16,8 +16,9 @@ from typing_extensions import TypedDict
 
 from fireflyassets.api.problems import ProblemPart, said
 from fireflyassets.core.brief import Row
+from fireflyassets.core.finish import Finish
 from fireflyassets.core.job import Hold, JobRow
-from fireflyassets.core.request import Problem
+from fireflyassets.core.request import KEY_FIELD, Problem
 from fireflyassets.core.status import HumanReview, Status
 from fireflyassets.ports.entries import Conflict, Duplicate, Recorded
 from fireflyassets.stages import notify
@@ -38,7 +39,7 @@ Key = Annotated[str, Field(examples=["market-01"])]
 class Job(notify.JobPayload, TypedDict):
     """A job: how it stands, why it waits, what it costs."""
 
-    key: Key
+    idempotencyKey: Key
     url: Annotated[str, Field(json_schema_extra={"format": "uri"})]
     createdAt: notify.Instant
     updatedAt: notify.Instant
@@ -70,6 +71,12 @@ class Campaign(TypedDict):
     costEstimate: Operations
     costActual: Operations
     costPossible: Operations
+    expectedFinish: Annotated[
+        notify.Instant | None, Field(description="To the minute; null where none is expected.")
+    ]
+    expectedFinishNote: Annotated[
+        str, Field(description="What the expectation takes for granted, or why there is none.")
+    ]
 
 
 class CampaignJobs(TypedDict):
@@ -86,7 +93,7 @@ class AcceptedRow(TypedDict):
     """The job that a row of a brief is."""
 
     row: Annotated[int | None, Field(description="As a spreadsheet counts: the header is row 1.")]
-    key: Key
+    idempotencyKey: Key
     jobId: Annotated[str, Field(json_schema_extra={"format": "uuid"})]
     status: str
     repeated: Annotated[bool, Field(description="Whether it was known before this brief.")]
@@ -108,7 +115,7 @@ def job(row: JobRow, *, api_url: str) -> Job:
     """Return a job: what a webhook says, and what only its owner asks."""
     return {
         **notify.payload(row, api_url=api_url),
-        "key": row.idempotency_key,
+        "idempotencyKey": row.idempotency_key,
         "url": f"{api_url}/v1/jobs/{row.job_id}",
         "createdAt": notify.instant(row.created_at),
         "updatedAt": notify.instant(row.updated_at),
@@ -123,7 +130,12 @@ def job(row: JobRow, *, api_url: str) -> Job:
 
 
 def campaign(
-    name: str, rows: Sequence[JobRow], hold: Hold | None, *, out_of_service: str | None
+    name: str,
+    rows: Sequence[JobRow],
+    hold: Hold | None,
+    finish: Finish,
+    *,
+    out_of_service: str | None,
 ) -> Campaign:
     """Return a campaign's sums over all its jobs, and why it makes none now, if it does not."""
     counts = Counter(row.status for row in rows)
@@ -137,6 +149,8 @@ def campaign(
         "costEstimate": str(sum((row.cost_estimate for row in rows), Decimal(0))),
         "costActual": str(sum((row.cost_actual or Decimal(0) for row in rows), Decimal(0))),
         "costPossible": str(sum((row.cost_possible or Decimal(0) for row in rows), Decimal(0))),
+        "expectedFinish": None if finish.at is None else notify.instant(finish.at),
+        "expectedFinishNote": finish.note,
     }
 
 
@@ -147,7 +161,7 @@ def batch(
     jobs: list[AcceptedRow] = [
         {
             "row": row.number,
-            "key": answer.row.idempotency_key,
+            "idempotencyKey": answer.row.idempotency_key,
             "jobId": answer.row.job_id,
             "status": answer.row.status.value,
             "repeated": isinstance(answer, Duplicate),
@@ -174,7 +188,8 @@ def problems_of(rows: Sequence[Row], answers: Sequence[Answer]) -> list[Problem]
         if isinstance(answer, Invalid):
             told += answer.problems
         elif isinstance(answer, Conflict):
-            told.append(replace(conflict(), row=row.number))
+            named = row.raw.key_field if row.raw else KEY_FIELD
+            told.append(replace(conflict(), field=named, row=row.number))
         elif isinstance(answer, Unaffordable):
             told.append(answer.problem(row.number))
     return told
@@ -183,7 +198,7 @@ def problems_of(rows: Sequence[Row], answers: Sequence[Answer]) -> list[Problem]
 def conflict() -> Problem:
     """Return the problem of a key that stands for another request."""
     return Problem(
-        "key",
+        KEY_FIELD,
         "conflict",
         "Another request was recorded under this key.",
         "Send it under a new key, or repeat the first request exactly.",

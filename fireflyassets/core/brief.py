@@ -5,7 +5,7 @@ hides a good one. Does not: what a request may say (``core/request.py``), writin
 
 A CSV brief is UTF-8, with or without a byte-order mark, its columns `HEADER` in this order, cells
 split by commas or by semicolons (what spreadsheets write in half of Europe), the aspects of a job
-split by ``|``. A JSON-lines brief holds one object with the same names in each line.
+split by ``|``. A JSON-lines brief holds one object in each line, with the names of a single job.
 """
 
 import csv
@@ -156,7 +156,7 @@ def _unless_repeated(row: Row, first: dict[str, int]) -> Row:
     if earlier == row.number:
         return row
     fault = Problem(
-        "key",
+        row.raw.key_field,
         "repeated",
         f"The key was used in row {earlier}.",
         "Give each job its own key.",

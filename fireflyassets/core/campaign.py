@@ -15,7 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 
 from fireflyassets.core import font, ids, text_rule, text_style
 from fireflyassets.core.font import Font
-from fireflyassets.core.recipe import Recipe, Size
+from fireflyassets.core.recipe import Recipe
+from fireflyassets.core.recipe_step import Size
 from fireflyassets.core.text_rule import TextFrame
 
 Frames = Mapping[str, TextFrame]
@@ -76,8 +77,16 @@ class CampaignConfig(BaseModel):
             raise ValueError(
                 f"templates: no PSD for {', '.join(sorted(missing))}; name one or drop the aspect"
             )
+        for step in self.recipe.manifests():
+            if step.template not in self.aspects:
+                raise ValueError(f"step {step.name!r}: there is no aspect {step.template}")
         if not self.recipe.composes:
-            last = list(self.recipe.sizes().values())[-1]
+            last = self.recipe.sizes()[self.recipe.last.name]
+            if last is None:
+                raise ValueError(
+                    "recipe: the vendor chooses the size of the last picture, and without a "
+                    "compose step it is what is delivered; end with a step that names its size"
+                )
             if self.aspects != (last,):
                 raise ValueError(
                     "aspects: without a compose step the last picture is what is delivered, and "
@@ -98,6 +107,8 @@ class Campaign:
     """Aspect -> text layer -> its style, which an edit sends whole, its box and its rules."""
     fonts: Mapping[str, Font] = field(default_factory=dict[str, Font])
     """PostScript name -> what is known of the font."""
+    actions: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Path of a file of recorded actions -> its sha256."""
 
     @property
     def slug(self) -> str:
@@ -120,6 +131,8 @@ class Campaign:
             },
             "fonts": {name: font.to_json() for name, font in self.fonts.items()},
         }
+        if self.actions:  # Else versions of before there were any would change.
+            said["actions"] = dict(self.actions)
         return json.dumps(said, sort_keys=True, ensure_ascii=False).encode()
 
 
@@ -137,7 +150,7 @@ def from_json(content: bytes) -> Campaign:
     }
     fonts = {name: font.from_json(one) for name, one in said.get("fonts", {}).items()}
     config = CampaignConfig.model_validate(said["config"])
-    return load(config, said["templates"], frames, fonts)
+    return load(config, said["templates"], frames, fonts, said.get("actions"))
 
 
 def load(
@@ -145,9 +158,12 @@ def load(
     templates: Mapping[str, str],
     frames: Mapping[str, Frames] | None = None,
     fonts: Mapping[str, Font] | None = None,
+    actions: Mapping[str, str] | None = None,
 ) -> Campaign:
-    """Return the campaign; its version changes with the file, a document, a text rule or a font."""
-    campaign = Campaign(config, dict(templates), "", dict(frames or {}), dict(fonts or {}))
+    """Return the campaign; its version changes with the file and with all that it names."""
+    campaign = Campaign(
+        config, dict(templates), "", dict(frames or {}), dict(fonts or {}), dict(actions or {})
+    )
     version = hashlib.sha256(campaign.to_json()).hexdigest()[:12]
     return replace(campaign, version=version)
 

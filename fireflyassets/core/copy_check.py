@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from fireflyassets.core import typesetting
 from fireflyassets.core.campaign import Campaign
-from fireflyassets.core.recipe import ComposeStep
+from fireflyassets.core.photoshop_step import ComposeStep
 from fireflyassets.core.request import Problem
 from fireflyassets.core.typesetting import Misfit, Setting
 

@@ -139,7 +139,7 @@ class StepRefused(JobFailed):
 
     def __init__(self, step: str, fault: Fault, *, failure: FailureClass) -> None:
         super().__init__(
-            f"Step {step}: {fault.sentence()}. {GUIDANCE[failure]}", failure=failure, step=step
+            f"Step {step}: {fault.told()}. {GUIDANCE[failure]}", failure=failure, step=step
         )
         self.fault = fault
 

@@ -117,6 +117,10 @@ GUIDANCE: Final[dict[FailureClass, str]] = {
 """What to tell the people who own the job; never a vendor's raw words."""
 
 
+REFUSED_LOCALLY: Final = "refused_locally"
+"""The code of what we refuse before it is sent; its message is ours and quotes no text."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """A vendor's answer, normalised and redacted."""
@@ -133,6 +137,11 @@ class Fault:
         """Return the fault in one line for logs, rows and metadata."""
         parts = [self.family.value, str(self.status or "-"), self.code or "-"]
         return " ".join([*parts, *([f"at {self.field}"] if self.field else [])])
+
+    def told(self) -> str:
+        """Return the sentence for whoever owns the job: with the reason where it is our own."""
+        ours = self.code == REFUSED_LOCALLY and self.message
+        return f"{self.sentence()}: {self.message.rstrip('.')}" if ours else self.sentence()
 
 
 _UNSAFE: Final = frozenset(
@@ -153,7 +162,7 @@ _OWN_CODES: Final[dict[str, FailureClass]] = {
     "untrusted_url": FailureClass.BUG,
     "lost_answer": FailureClass.LOST_ANSWER,
     "no_poll_link": FailureClass.LOST_ANSWER,
-    "refused_locally": FailureClass.INVALID_REQUEST,
+    REFUSED_LOCALLY: FailureClass.INVALID_REQUEST,
     "words_ignored": FailureClass.UNSAFE_CONTENT,
     "no_token_in_time": FailureClass.TRANSIENT,
     "token_locked": FailureClass.TRANSIENT,

@@ -57,7 +57,8 @@ def original_key(
 
 def suffix(media_type: str) -> str:
     """Return the ending of a file's name that agrees with its bytes."""
-    return {"image/png": "png", "image/webp": "webp"}.get(media_type, "jpg")
+    known = {"image/png": "png", "image/webp": "webp", "application/json": "json"}
+    return known.get(media_type, "jpg")
 
 
 def rendition_key(customer: str, campaign: str, job: str, step: str, digest: str) -> str:
@@ -65,13 +66,13 @@ def rendition_key(customer: str, campaign: str, job: str, step: str, digest: str
     return f"renditions/{customer}/{campaign}/{job}/{step}-{digest[:16]}.jpg"
 
 
-def manifest_key(customer: str, campaign: str, job: str, digest: str) -> str:
-    """Return the key of a job's full input; *digest* is the sha256 of the manifest's bytes.
+def manifests_key(customer: str, campaign: str, digest: str) -> str:
+    """Return the key of the full input of jobs; *digest* is the sha256 of the object's bytes.
 
-    By content, since a manifest is written before its row is: of two different requests that race
-    for one idempotency key, the loser must not overwrite the winner's input.
+    By content, since manifests are written before their rows are: of two different requests that
+    race for one idempotency key, the loser must not overwrite the winner's input.
     """
-    return f"manifests/{customer}/{campaign}/{job}/{digest[:32]}.json"
+    return f"manifests/{customer}/{campaign}/{digest[:32]}.jsonl"
 
 
 def delivery_key(customer: str, campaign: str, job: str, aspect: str, filename: str) -> str:
@@ -97,3 +98,8 @@ def rate_card_key(version: str) -> str:
 def template_key(digest: str) -> str:
     """Return the content-addressed key of a template document."""
     return f"templates/{digest}.psd"
+
+
+def actions_key(digest: str, path: str) -> str:
+    """Return the content-addressed key of a file of recorded actions; its ending is kept."""
+    return f"actions/{digest}.{path.rsplit('.', 1)[-1]}"

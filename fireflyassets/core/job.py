@@ -13,7 +13,16 @@ from decimal import Decimal
 from typing import Final
 
 from fireflyassets.core.budget import Booking
+from fireflyassets.core.money import Cost
 from fireflyassets.core.status import HumanReview, Status
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """What is sent instead of a prompt, by which rule of the guardrail."""
+
+    prompt: str
+    rule: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +36,8 @@ class JobRequest:
     locale: str
     headline: str
     aspects: tuple[str, ...]
+    rewritten: Rewritten | None = None
+    """Beside the prompt as it was written, which alone tells a repeated request."""
 
     def digest(self) -> str:
         """Return the hash that tells a repeated request from another one under the same key.
@@ -45,8 +56,9 @@ class JobRequest:
         return hashlib.sha256(json.dumps(said, ensure_ascii=False).encode()).hexdigest()
 
     def text(self, name: str) -> str:
-        """Return the text that ``job.<name>`` stands for in a recipe."""
-        return {"prompt": self.prompt, "headline": self.headline, "locale": self.locale}[name]
+        """Return the text that ``job.<name>`` stands for in a recipe: a prompt as it is sent."""
+        prompt = self.rewritten.prompt if self.rewritten else self.prompt
+        return {"prompt": prompt, "headline": self.headline, "locale": self.locale}[name]
 
 
 FACTORY: Final = "factory"
@@ -121,6 +133,13 @@ class JobRow:
     """What may have been billed beside ``cost_actual``, which is what certainly was."""
     booking: Booking | None = None
     """What it takes of its month's budgets; None where no budget was set when it was accepted."""
+    unsettled: bool = False
+    """An open call may still move it: the fence holds it, or it ended with a call in flight."""
+
+    @property
+    def cost(self) -> Cost:
+        """Return what the row says that the job has cost."""
+        return Cost(self.cost_actual or Decimal(0), self.cost_possible or Decimal(0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 Belongs here: both formats, written and read. Does not: receiving, deleting, deciding.
 
-    {"version": 1, "customer": …, "campaign": …, "key": …, "prompt": …, "locale": …,
+    {"version": 1, "customer": …, "campaign": …, "idempotencyKey": …, "prompt": …, "locale": …,
      "headline": …, "aspects": […]}
     {"version": 1, "wake": [job ids]}
 """

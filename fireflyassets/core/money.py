@@ -6,7 +6,7 @@ operation is Adobe's billing unit, and what one costs stands in a contract we do
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from enum import StrEnum
@@ -14,7 +14,9 @@ from typing import Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from fireflyassets.core.recipe import ComposeStep, GenerateStep, Model, Recipe, Step
+from fireflyassets.core.photoshop_step import ComposeStep, Step
+from fireflyassets.core.recipe import Recipe
+from fireflyassets.core.recipe_step import GenerateStep, Model
 
 
 class Cause(StrEnum):
@@ -66,14 +68,17 @@ class Cost:
 
     certain: Decimal = Decimal(0)
     possible: Decimal = Decimal(0)
+    open: bool = field(default=False, compare=False)
+    """True while a call is open whose answer may change it."""
 
 
-def cost_of(spent: Iterable[tuple[Cause, Decimal]]) -> Cost:
-    """Return what operations of given causes come to."""
+def cost_of(spent: Iterable[tuple[Cause, Decimal]], *, open_calls: bool = False) -> Cost:
+    """Return what operations of given causes come to, so far if calls are open."""
     rows = tuple(spent)
     return Cost(
         certain=sum((price for cause, price in rows if cause in _CERTAIN), Decimal(0)),
         possible=sum((price for cause, price in rows if cause in _POSSIBLE), Decimal(0)),
+        open=open_calls,
     )
 
 
@@ -96,6 +101,10 @@ class Kind(StrEnum):
     GENERATE_V4 = "generate-v4"
     REMOVE_BACKGROUND = "remove-background"
     EDIT = "edit"
+    EXECUTE_ACTIONS = "execute-actions"
+    GENERATE_MANIFEST = "generate-manifest"
+    CREATE_ARTBOARD = "create-artboard"
+    AUTO_CROP = "auto-crop"
 
 
 class RateCard(BaseModel):
@@ -189,10 +198,12 @@ def card_for(cards: tuple[RateCard, ...], day: date) -> RateCard:
 
 
 def estimate(recipe: Recipe, *, locale: str, aspects: int, card: RateCard) -> Decimal:
-    """Return the operations of one job when every call succeeds at its first try."""
+    """Return the operations of one job when every call succeeds at its first try.
+
+    A step that waits for what a manifest says is counted: it may run.
+    """
     total = Decimal(0)
     for step in recipe.steps:
         if step.when is None or step.when.holds(locale=locale):
-            calls = aspects if isinstance(step, ComposeStep) else 1
-            total += calls * card.price(step)
+            total += recipe.runs(step, aspects=aspects) * card.price(step)
     return total

@@ -4,20 +4,20 @@ Belongs here: rules over the whole configuration that would else show as refusal
 paid job at a time. Does not: templates (``core/template.py``), files, credentials.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from fireflyassets.core import ids
 from fireflyassets.core.campaign import CampaignConfig
 from fireflyassets.core.money import RateCard
-from fireflyassets.core.recipe import (
-    ComposeStep,
+from fireflyassets.core.photoshop_step import ComposeStep, Step
+from fireflyassets.core.recipe_step import (
     ExpandStep,
     FillStep,
     GenerateStep,
+    GenerateV4Step,
     Model,
     SimilarStep,
-    Step,
     UpscaleStep,
 )
 
@@ -48,6 +48,10 @@ SIZES: Final[dict[Model, frozenset[str]]] = {
 FILL_SIZES: Final = _IMAGE3 - {"2688x1512", "1344x756"}
 """For fill and similar."""
 EXPAND_LONGEST: Final = 3999
+REFERENCE_BYTES: Final = 10_000_000
+REFERENCE_AREA: Final = (512**2, 2048**2)
+REFERENCE_RATIO: Final = 5
+"""Of a reference of version 4: bytes, least and most pixels, and how long to how short."""
 UPSCALE_LONGEST: Final = 6000
 """By the guide, results end near 6,000 pixels: a larger one would be paid and not be what was
 asked."""
@@ -61,7 +65,10 @@ def faults(config: CampaignConfig, cards: tuple[RateCard, ...]) -> Iterator[str]
             yield f"{name}: {value} stands twice; name it once"
     sizes = config.recipe.sizes()
     for step in config.recipe.pictures():
-        if fault := _size_fault(step, sizes[step.name]):
+        size = sizes[step.name]
+        if size is not None and (fault := _size_fault(step, size)):
+            yield f"step {step.name!r}: {fault}"
+        if isinstance(step, GenerateV4Step) and (fault := _reference_fault(step, sizes)):
             yield f"step {step.name!r}: {fault}"
     yield from _locale_faults(config)
     for step in config.recipe.steps:
@@ -85,20 +92,44 @@ def _size_fault(step: Step, size: str) -> str | None:
             return None
 
 
+def _reference_fault(step: GenerateV4Step, sizes: Mapping[str, str | None]) -> str | None:
+    names = (name for names in step.takes() for name in names)
+    known = [size for name in names if (size := sizes[name]) is not None]
+    told = (reference_fault(*ids.parse_aspect(size)) for size in known)
+    return next((fault for fault in told if fault), None)
+
+
+def reference_fault(width: int, height: int, size_bytes: int = 0) -> str | None:
+    """Return why a picture can't be a reference of version 4, and what to do; None where it can."""
+    least, most = REFERENCE_AREA
+    if not least <= width * height <= most:
+        return (
+            f"a reference has between 512x512 and 2048x2048 pixels in all, not {width}x{height}; "
+            "take a picture of another size"
+        )
+    if max(width, height) > REFERENCE_RATIO * min(width, height):
+        return (
+            f"a reference is at most 5 times as long as it is short, not {width}x{height}; crop it"
+        )
+    if size_bytes > REFERENCE_BYTES:
+        return f"a reference has at most {REFERENCE_BYTES} bytes, not {size_bytes}; scale it down"
+    return None
+
+
 def _locale_faults(config: CampaignConfig) -> Iterator[str]:
     """Yield the locales for which a step that is needed does not run."""
     for locale in config.locales:
         active = [step for step in config.recipe.steps if _runs(step, locale)]
         names = {step.name for step in active}
-        if not config.recipe.composes and config.recipe.steps[-1] not in active:
-            yield f"locale {locale}: the last step does not run for it; widen its `when`"
-        if config.recipe.composes and not any(isinstance(step, ComposeStep) for step in active):
-            yield f"locale {locale}: the compose step does not run for it; widen its `when`"
+        last = config.recipe.last
+        if last not in active:
+            which = "compose" if isinstance(last, ComposeStep) else "last"
+            yield f"locale {locale}: the {which} step does not run for it; widen its `when`"
         for step in active:
-            for picture in sorted(set(step.takes()) - names):
+            for pictures in sorted({one for one in step.takes() if names.isdisjoint(one)}):
                 yield (
-                    f"locale {locale}: step {step.name!r} needs the picture of {picture!r}, which "
-                    f"does not run for it; widen its `when`"
+                    f"locale {locale}: step {step.name!r} needs the picture of {pictures[0]!r}, "
+                    f"which does not run for it; widen its `when`"
                 )
 
 

@@ -7,7 +7,7 @@ a later part of the way can't carry is refused here, before anything is queued o
 
 import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, cast
 
 from fireflyassets.core import ids
@@ -16,6 +16,8 @@ from fireflyassets.core.job import JobRequest
 
 PROMPT_LIMIT: Final = 1024
 """Code points; Firefly v3's own bound."""
+KEY_FIELD: Final = "idempotencyKey"
+"""The idempotency key's name in JSON; in a spreadsheet its column is ``key``."""
 REASON_LIMIT: Final = 200
 """Code points of why somebody steers a job or a campaign."""
 
@@ -48,13 +50,15 @@ class RawRequest:
     locale: str
     headline: str
     aspects: tuple[str, ...]
+    key_field: str = field(default="key", compare=False)
+    """What its sender calls the idempotency key."""
 
 
 def validate(raw: RawRequest, campaign: CampaignConfig) -> JobRequest | tuple[Problem, ...]:
     """Return the request, or every problem it has; never only the first one."""
     problems = (
-        *_key(raw.key),
-        *_text("prompt", raw.prompt, PROMPT_LIMIT),
+        *_key(raw),
+        *prompt_problems(raw.prompt),
         *_text("headline", raw.headline, campaign.headline_limit),
         *_locale(raw.locale, campaign),
         *_aspects(raw.aspects, campaign),
@@ -73,9 +77,14 @@ def validate(raw: RawRequest, campaign: CampaignConfig) -> JobRequest | tuple[Pr
     )
 
 
+def prompt_problems(prompt: str) -> tuple[Problem, ...]:
+    """Return what is wrong with a prompt as a text, whoever wrote it."""
+    return tuple(_text("prompt", prompt, PROMPT_LIMIT))
+
+
 def raw_request(fields: Mapping[str, object]) -> RawRequest | tuple[Problem, ...]:
     """Return the raw request of a JSON object; wrong types and unknown fields are problems."""
-    texts = ("key", "prompt", "locale", "headline")
+    texts = (KEY_FIELD, "prompt", "locale", "headline")
     problems = [
         Problem(name, "type", f"{name} must be a string.", f"Send {name} as a JSON string.")
         for name in texts
@@ -98,8 +107,8 @@ def raw_request(fields: Mapping[str, object]) -> RawRequest | tuple[Problem, ...
         )
     if problems or aspects is None:
         return tuple(problems)
-    said = {name: str(fields.get(name, "")) for name in texts}
-    return RawRequest(**said, aspects=aspects)
+    key, prompt, locale, headline = (str(fields.get(name, "")) for name in texts)
+    return RawRequest(key, prompt, locale, headline, aspects, key_field=KEY_FIELD)
 
 
 def reason_of(fields: Mapping[str, object]) -> str | tuple[Problem, ...]:
@@ -124,12 +133,13 @@ def _strings(value: object) -> tuple[str, ...] | None:
     return texts if len(texts) == len(items) else None
 
 
-def _key(key: str) -> Iterator[Problem]:
-    if not ids.KEY.fullmatch(key):
+def _key(raw: RawRequest) -> Iterator[Problem]:
+    if not ids.KEY.fullmatch(raw.key):
+        said = "not legal" if raw.key else "missing"
         yield Problem(
+            raw.key_field,
             "key",
-            "key",
-            "The idempotency key is missing." if not key else "The idempotency key is not legal.",
+            f"The idempotency key is {said}.",
             "Send 1-64 characters of A-Z a-z 0-9 _ -; a UUID is advised.",
         )
 

@@ -14,6 +14,7 @@ from fireflyassets.core.job import JobRow, StepResult
 from fireflyassets.core.stage import ASSET_OF_STAGE, DELIVERIES
 from fireflyassets.defs import names
 from fireflyassets.stages.deliver import Delivered
+from fireflyassets.wave.job import model_of
 from fireflyassets.wave.reports import Handed, Made, Subject
 
 Metadata = dict[str, dg.MetadataValue]
@@ -50,11 +51,12 @@ def _made(report: Made, *, api_url: str, told: float) -> dg.AssetMaterialization
     row = report.subject.row
     operations = sum(float(one.operations) for one in report.results)
     files = [_file_line(one) for one in report.results]
-    preview = [_aspect(one.step) for one in report.results]
+    pictures = [one for one in report.results if one.picture.media_type.startswith("image/")]
+    preview = list(dict.fromkeys(_aspect(one.step) for one in pictures))
     seeds = [str(one.seed) for one in report.results if one.seed is not None]
     made_by: Metadata = {}
     if seeds:
-        made_by["model"] = dg.MetadataValue.text(report.results[0].model or "")
+        made_by["model"] = dg.MetadataValue.text(model_of(report.results) or "")
         made_by["seed"] = dg.MetadataValue.text(", ".join(seeds))
     seconds = [float(one.facts.get("seconds", "0")) for one in report.results]
     metadata: Metadata = {

@@ -48,14 +48,14 @@ class LoadedCatalogue(Catalogue):
         """Return the files that can't be used."""
         return self._catalogue.quarantined()
 
-    def template(self, campaign: Campaign, aspect: str) -> bytes:
-        """Return the template document of an aspect; its hash is the pinned one.
+    def template(self, campaign: Campaign, name: str) -> bytes:
+        """Return an aspect's template, or a file of actions by its path, with the pinned hash.
 
         Raises:
             TemplateChanged: The document is another one now, and will be read anew.
             UnusableTemplate: There is none.
         """
-        return self._catalogue.template(campaign, aspect)
+        return self._catalogue.template(campaign, name)
 
     def credential(self, name: str, *, customer: str) -> Credential:
         """Return a credential that may carry *customer*'s jobs.

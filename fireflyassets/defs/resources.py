@@ -16,6 +16,7 @@ from fireflyassets.defs.loaded import LoadedCatalogue
 from fireflyassets.limiter.port import Limiter
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets.ports.clock import Clock
+from fireflyassets.ports.guardrail import Guardrail
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.ports.pictures import PictureReader
@@ -58,6 +59,14 @@ class CatalogueResource(dg.ConfigurableResource[Catalogue]):
     def create_resource(self, context: dg.InitResourceContext) -> Catalogue:
         """Return the process's files, which it reads anew once they change."""
         return LoadedCatalogue(composition.factory().catalogue, self.campaigns)
+
+
+class GuardrailResource(dg.ConfigurableResource[Guardrail]):
+    """What judges prompts, by the lists under ``guardrails/``."""
+
+    def create_resource(self, context: dg.InitResourceContext) -> Guardrail:
+        """Return the process's guardrail."""
+        return composition.factory().guardrail
 
 
 class LimiterResource(dg.ConfigurableResource[Limiter]):
@@ -115,6 +124,7 @@ def resources(campaigns: Iterable[str]) -> dict[str, object]:
         "objects": ObjectsResource(),
         "job_queue": JobQueueResource(),
         "catalogue": CatalogueResource(campaigns=sorted(campaigns)),
+        "guardrail": GuardrailResource(),
         "limiter": LimiterResource(),
         "adobe": AdobeResource(),
         "limits": LimitsResource(),

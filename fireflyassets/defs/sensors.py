@@ -47,13 +47,28 @@ _KEYS_LEASE: Final = timedelta(seconds=60)
     name="job_queue",
     minimum_interval_seconds=_TICK,
     default_status=dg.DefaultSensorStatus.RUNNING,
-    required_resource_keys={"ledger", "objects", "job_queue", "catalogue", "settings", "clock"},
+    required_resource_keys={
+        "ledger",
+        "objects",
+        "job_queue",
+        "catalogue",
+        "guardrail",
+        "settings",
+        "clock",
+    },
     description="Drains the job queue into the ledger; deletes only what is durable.",
 )
 def job_queue_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
     """Drain a slice of the queue; the dispatch sensor starts the runs."""
     given = context.resources
-    intake = Intake(given.ledger, given.objects, given.job_queue, given.catalogue, given.clock)
+    intake = Intake(
+        given.ledger,
+        given.objects,
+        given.job_queue,
+        given.catalogue,
+        given.clock,
+        given.guardrail,
+    )
     settings = given.settings
     drained = drain(
         given.job_queue, intake, most=settings.queue_slice, senders=settings.queue_senders
@@ -91,9 +106,15 @@ def open_calls_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
     """Look after one slice of the sends without an owner; the cursor goes round."""
     shop = resources.shop(context.resources)
     returned = give_back_stranded(shop.ledger, now=shop.clock.now(), most=_SLICE)
-    after = datetime.fromisoformat(context.cursor) if context.cursor else None
-    swept = sweep_calls(shop, after=after, most=_SLICE)
-    context.update_cursor(swept.after.isoformat() if swept.after else "")
+    after, _, behind = (context.cursor or "").partition(" ")
+    swept = sweep_calls(
+        shop,
+        after=datetime.fromisoformat(after) if after else None,
+        behind=behind or None,
+        most=_SLICE,
+    )
+    began = swept.after.isoformat() if swept.after else ""
+    context.update_cursor(f"{began} {swept.behind or ''}".rstrip())
     return dg.SkipReason(f"{swept.sentence()} {returned} jobs of ended waves given back.")
 
 
@@ -158,7 +179,9 @@ class Dispatcher:
         try:
             rates = [jobs_per_minute(shop, one, credential.organisation) for one in mine]
         except LimiterError:
-            rates = [contract_jobs_per_minute(shop, one, credential.organisation) for one in mine]
+            rates = [
+                contract_jobs_per_minute(shop.limits, one, credential.organisation) for one in mine
+            ]
         return wave_size(
             most=shop.settings.wave_jobs,
             horizon=shop.settings.wave_horizon,

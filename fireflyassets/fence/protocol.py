@@ -38,9 +38,10 @@ RETRY_WAIT: Final = timedelta(seconds=2)
 UNPACED_PARK: Final = timedelta(minutes=1)
 LONGEST_WAIT: Final = timedelta(seconds=60)
 """In a turn; who is asked to wait longer is parked until then."""
-MOST_EARLY: Final = timedelta(seconds=1)
-"""The most a ticket is taken before its time, so that the row is there by then. A ticket that the
-row outlasts is given up, or sends would come in a crowd once a slow store has taken the rows."""
+MOST_EARLY: Final = timedelta(seconds=5)
+"""The most a ticket is taken before its time, so that the row is there by then: a row that takes
+three seconds still fits. A ticket that its row outlasts is given up, or sends would come in a crowd
+once a slow store has taken the rows. More would leave more rows open that a kill makes unknown."""
 
 
 class Unpaced(errors.JobDelayed):
@@ -120,7 +121,7 @@ class Fence:
             # The row took its time, and nothing was sent: that much is certain, so it says so.
             closed = await self._unsent(call, attempt)
             if covered:
-                turn.outages += self.clock.now() > ticket.due_at  # Else a pause moved it.
+                turn.outlasted += self.clock.now() > ticket.due_at  # Else a pause moved it.
                 return closed
             raise errors.OwnershipLost(f"Step {call.step}: the lease ran out before its send.")
         # Shielded: once bytes may be out, whatever ends this task must not lose the answer.

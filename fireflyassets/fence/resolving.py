@@ -84,7 +84,8 @@ class Resolver:
         move = self._move(row, history, attempt, decision, booked)
         if not self.ledger.decide(row, attempt, decision, move, booked):
             raise UndecidableNow(f"Job {job_id} has moved just now.")
-        return _told(row, attempt, decision, move)
+        look_again(self.ledger, job_id, now=decision.at)
+        return _told(self.ledger.job(job_id) or row, attempt, decision)
 
     def _booked(self, row: JobRow, attempt: Attempt, decision: Decision) -> list[Operation]:
         cause = {
@@ -109,7 +110,12 @@ class Resolver:
         dropped = decision.verdict is Verdict.DROP
         if row.status in CLOSED or (row.status in ENDED and not dropped):
             return None
-        cost = replace(history, operations=(*history.operations, *booked)).cost
+        others = replace(
+            history,
+            attempts=tuple(_but(history.attempts, attempt)),
+            operations=(*history.operations, *booked),
+        )
+        cost = others.cost
         said = f"Step {attempt.step}, send {attempt.n}"
         if dropped:
             why = f" ({decision.why})" if decision.why else ""
@@ -119,8 +125,25 @@ class Resolver:
         if decision.verdict is Verdict.BILLED and not attempt.status_url:
             reason = f"{said}: billed, by {decision.by}'s word, and its result is out of reach."
             return Ending(Status.REVIEW, reason, (), cost, decision.at, None)
-        others = replace(history, attempts=tuple(_but(history.attempts, attempt)))
         return Resumed(decision.at) if may_go_on(row, others, now=decision.at) else None
+
+
+def look_again(ledger: JobLedger, job_id: str, *, now: datetime) -> None:
+    """Let a job that no wave works on follow its sends: its hold, and what it has cost.
+
+    It looks at how things are, not at what has changed. So whoever dies before it, or decides
+    beside another, leaves nothing wrong: the row stays among the unsettled, and is looked at.
+    """
+    row = ledger.job(job_id)
+    if row is None or row.status is Status.RUNNING:
+        return
+    history = ledger.history(job_id)
+    if row.status in ENDED:
+        cost = history.cost
+        if (cost, cost.open) != (row.cost, row.unsettled):
+            ledger.recost(row, cost)
+    elif may_go_on(row, history, now=now):
+        ledger.lift(row, now=now)
 
 
 def may_go_on(row: JobRow, history: History, *, now: datetime) -> bool:
@@ -147,14 +170,8 @@ def _but(attempts: Iterable[Attempt], decided: Attempt) -> Iterator[Attempt]:
     return (one for one in attempts if (one.step, one.generation, one.n) != send)
 
 
-def _told(row: JobRow, attempt: Attempt, decision: Decision, move: Resumed | Ending | None) -> str:
+def _told(row: JobRow, attempt: Attempt, decision: Decision) -> str:
     said = f"Send {attempt.n} of step {attempt.step}: {decision.verdict}, by {decision.by}."
-    match move:
-        case Ending(status=status):
-            return f"{said} The job is now {status}."
-        case Resumed():
-            return f"{said} The job is due."
-        case None if row.hold is not None:
-            return f"{said} The job stays held: {row.hold.and_door}."
-        case None:
-            return f"{said} The job stays as it is."
+    if row.hold is not None:
+        return f"{said} The job stays held: {row.hold.and_door}."
+    return f"{said} The job is {'due' if row.status is Status.QUEUED else row.status}."

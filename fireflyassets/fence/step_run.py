@@ -13,7 +13,15 @@ from fireflyassets.ports.entries import Attempt
 THROTTLES_BEFORE_PARK: Final = 10
 ERRORS_BEFORE_PARK: Final = 3
 ERROR_PARK: Final = timedelta(minutes=10)
+OUTLASTED_BEFORE_PARK: Final = 5
+SLOW_PARK: Final = timedelta(minutes=1)
 THROTTLE_PARK: Final = timedelta(minutes=2)
+
+
+class LedgerSlow(errors.JobDelayed):
+    """Writing down a send takes longer than its ticket can wait, so nothing was sent."""
+
+    remedy = "Look at the ledger's tables and at what loads them; the job goes on by itself."
 
 
 @dataclass(slots=True)
@@ -23,6 +31,8 @@ class StepRun:
     attempts: list[Attempt]
     throttles: int = 0
     outages: int = 0
+    outlasted: int = 0
+    """Tickets that grew too old while the row of their send was written."""
     refreshed: bool = False
 
     def put(self, changed: Attempt) -> None:
@@ -40,7 +50,7 @@ class StepRun:
         """Make sure that one more call is worth it.
 
         Raises:
-            Throttled, ServiceUnavailable: It is not, for a while.
+            Throttled, ServiceUnavailable, LedgerSlow: It is not, for a while.
         """
         if self.throttles >= THROTTLES_BEFORE_PARK:
             raise errors.Throttled(
@@ -50,4 +60,9 @@ class StepRun:
             raise errors.ServiceUnavailable(
                 f"Step {step}: {self.outages} calls met errors of the service.",
                 until=now + ERROR_PARK,
+            )
+        if self.outlasted >= OUTLASTED_BEFORE_PARK:
+            raise LedgerSlow(
+                f"Step {step}: {self.outlasted} tickets grew too old while the ledger wrote.",
+                until=now + SLOW_PARK,
             )

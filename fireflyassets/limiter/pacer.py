@@ -12,10 +12,10 @@ decided as late as possible, and whatever it does before the call counts as late
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import ParamSpec, Protocol, TypeVar
 
-from fireflyassets.limiter.arithmetic import HORIZON_US, LATE_US, block_size
+from fireflyassets.limiter.arithmetic import HORIZON_US, LATE_US, LEAD_US, STALE_US, block_size
 from fireflyassets.limiter.errors import LimiterUnavailable
 from fireflyassets.limiter.port import (
     NO_NOTICE,
@@ -35,6 +35,12 @@ HORIZON = timedelta(microseconds=HORIZON_US)
 LATE = timedelta(microseconds=LATE_US)
 TURN = timedelta(seconds=1)
 """How far a ticket that was taken early may move away and still be waited for."""
+LEAD = timedelta(microseconds=LEAD_US)
+FRESH = timedelta(microseconds=STALE_US)
+SLOW_LOOKS = 3
+"""So many answers in a row that are too old to go by when they come; then the store is too slow."""
+SLOWEST_ANSWER = timedelta(seconds=5)
+"""The most that is allowed for: tickets further ahead would only keep others waiting."""
 SILENCE = timedelta(seconds=10)
 """How long a store that did not answer is not asked again: else each waiter of a line would sit
 through a timeout of its own."""
@@ -71,6 +77,8 @@ class Pacer:
         self.weight = weight
         self.open_waves = open_waves
         self.early = NO_NOTICE
+        self._answers = NO_NOTICE
+        self._asked_at = datetime.min.replace(tzinfo=UTC)
         self._limiter = limiter
         self._item = item
         self._now = now
@@ -108,18 +116,50 @@ class Pacer:
         Raises:
             LimiterUnavailable: What is known is too old, and the store did not answer.
         """
+        if self._ahead:
+            wait = ticket.due_at - self._now() - min(self._ahead, FRESH * 0.95)
+            await self._sleep(max(0.0, wait.total_seconds()))
+            if ticket.due_at - self._asked_at > FRESH:
+                await self._ask(self._limiter.refresh, self._item)
         return isinstance(await self._wait_for(ticket, by=ticket.due_at), Due)
+
+    @property
+    def _ahead(self) -> timedelta:
+        """Return how much sooner the last look is due where the store answers slowly."""
+        return self._answers if self._answers > LEAD else NO_NOTICE
+
+    async def _look(self, looks: int) -> int:
+        """Learn the item's state, the next of so many looks; count it.
+
+        Raises:
+            LimiterUnavailable: Every answer is too old when it comes.
+        """
+        if looks >= SLOW_LOOKS and self._answers > FRESH:
+            raise LimiterUnavailable(self._item, "within a second")
+        await self._ask(self._limiter.refresh, self._item)
+        return looks + 1
+
+    async def _ask(self, call: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Make a call of the store, and learn how long it takes to answer."""
+        monotonic = asyncio.get_running_loop().time
+        began, at = monotonic(), self._now()
+        try:
+            answer = await self._offload(call, *args, **kwargs)
+            self._asked_at = at
+            return answer
+        finally:
+            took = timedelta(seconds=monotonic() - began)
+            self._answers = min(SLOWEST_ANSWER, max(self._answers * 0.9, took * 1.25))
 
     async def _next(self) -> Ticket | Parked:
         while True:
-            while self._block and self._block[0].due_at + LATE < self._now() + self.early:
+            early = self.early + self._ahead
+            while self._block and self._block[0].due_at + LATE < self._now() + early:
                 self._block.popleft()  # It would be late for whoever needs that long.
             if not self._block:
                 count = block_size(self.weight, self.open_waves)
-                notice = max(NO_NOTICE, self.early - LATE)
-                answer = await self._offload(
-                    self._limiter.reserve, self._item, count, notice=notice
-                )
+                notice = max(NO_NOTICE, early + self._answers - LATE)
+                answer = await self._ask(self._limiter.reserve, self._item, count, notice=notice)
                 if isinstance(answer, Parked):
                     return answer
                 self._block.extend(answer.tickets)
@@ -145,11 +185,12 @@ class Pacer:
 
         With *by*, until it is due; void, if it has moved well beyond.
         """
-        early = self.early if by is None else NO_NOTICE
+        early = self.early + self._ahead if by is None else NO_NOTICE
+        looks = 0
         while True:
             match self._limiter.check(ticket):
                 case Stale():
-                    await self._offload(self._limiter.refresh, self._item)
+                    looks = await self._look(looks)
                 case Waiting(moved) if by is not None and moved.due_at - by > TURN:
                     return Voided(moved)
                 case Waiting(moved, check_at, reason):

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fireflyassets.core.errors import FactoryError
 from fireflyassets.core.message import VERSION
-from fireflyassets.core.request import RawRequest
+from fireflyassets.core.request import KEY_FIELD, RawRequest
 from fireflyassets.core.status import Status
 from fireflyassets.local.environment import DUMMY, REGION
 
@@ -184,7 +184,7 @@ class Customer(AbstractContextManager["Customer"]):
                 "version": VERSION,
                 "customer": self._customer,
                 "campaign": self._campaign,
-                "key": request.key,
+                KEY_FIELD: request.key,
                 "prompt": request.prompt,
                 "locale": request.locale,
                 "headline": request.headline,

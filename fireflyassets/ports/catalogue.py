@@ -78,8 +78,8 @@ class Catalogue(ABC):
         return next(told, "its file is gone")
 
     @abstractmethod
-    def template(self, campaign: Campaign, aspect: str) -> bytes:
-        """Return the template document of an aspect; its hash is the pinned one.
+    def template(self, campaign: Campaign, name: str) -> bytes:
+        """Return an aspect's template, or a file of actions by its path, with the pinned hash.
 
         Raises:
             TemplateChanged: The document is another one now, and will be read anew.

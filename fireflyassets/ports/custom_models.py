@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from fireflyassets.core.failure import Fault
-from fireflyassets.core.recipe import Model
+from fireflyassets.core.recipe_step import Model
 
 
 @dataclass(frozen=True, slots=True)

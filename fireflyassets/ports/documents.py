@@ -19,8 +19,9 @@ class OutputFile:
     """One file that is written to one URL of ours."""
 
     url: str = field(repr=False)
-    width: int
-    height: int
+    width: int | None = None
+    height: int | None = None
+    """Both None: as the document comes out."""
     media_type: str = "image/jpeg"
 
 
@@ -104,6 +105,8 @@ class CropRequest:
     picture_url: str = field(repr=False)
     mode: str = "smartCrop"
     ratios: tuple[str, ...] = ()
+    focus: tuple[str, ...] = ()
+    """What to look for, in words; a subject crop needs it, and a smart crop takes none."""
 
 
 @dataclass(frozen=True, slots=True)

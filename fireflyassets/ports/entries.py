@@ -227,7 +227,8 @@ class History:
     def cost(self) -> Cost:
         """Return what all of it comes to; of rows with one key the last one counts."""
         rows = {(one.vendor_id, one.output): one for one in self.operations}
-        return cost_of((one.cause, one.operations) for one in rows.values())
+        spent = ((one.cause, one.operations) for one in rows.values())
+        return cost_of(spent, open_calls=bool(self.unanswered))
 
 
 @dataclass(frozen=True, slots=True)

@@ -178,10 +178,11 @@ class JobLedger(WaveLedger, BudgetLedger):
 
     @abstractmethod
     def stranded(self, *, most: int) -> list[JobRow]:
-        """Return up to *most* jobs that run under a wave that has ended or is gone.
+        """Return up to *most* jobs that run under a wave that has ended: no open wave has them."""
 
-        No sweep of open waves finds them: who claimed them died before the wave was complete.
-        """
+    @abstractmethod
+    def unsettled(self, *, after: str | None, most: int) -> list[JobRow]:
+        """Return up to *most* unsettled rows by job id, behind *after*; an index proposes them."""
 
     @abstractmethod
     def adopt(self, row: JobRow, result: StepResult, operations: Sequence[Operation]) -> bool:
@@ -211,7 +212,7 @@ class JobLedger(WaveLedger, BudgetLedger):
 
     @abstractmethod
     def recost(self, row: JobRow, cost: Cost) -> bool:
-        """Write what an ended job has cost by now; False if it has moved since *row* was read."""
+        """Write what an ended job costs, unsettled if open; False if *row*, cost too, has moved."""
 
     @abstractmethod
     def lift(self, row: JobRow, *, now: datetime, said: str | None = None) -> bool:

@@ -15,8 +15,11 @@ class ObjectStore(ABC):
         """Write an object with its whole tag set in one request; overwrites."""
 
     @abstractmethod
-    def get(self, key: str) -> bytes | None:
-        """Return an object's bytes, or None where there is none."""
+    def get(self, key: str, *, part: tuple[int, int] | None = None) -> bytes | None:
+        """Return an object's bytes, or None where there is none.
+
+        Of a *part* only those from its first number to before its second, as far as there are any.
+        """
 
     @abstractmethod
     def exists(self, key: str) -> bool:

@@ -15,7 +15,7 @@ from fireflyassets.core import errors, ids, manifest
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.job import JobRequest, JobRow, Picture, StepResult
 from fireflyassets.core.money import Cost, RateCard
-from fireflyassets.core.recipe import Step
+from fireflyassets.core.photoshop_step import Step
 from fireflyassets.fence.call import Arrived, PaidCall, Rates, StepCall
 from fireflyassets.fence.protocol import Fence
 from fireflyassets.ports.clock import Clock, Offload
@@ -31,6 +31,8 @@ from fireflyassets.ports.references import ReferenceStore
 SEEDS: Final = 2**31 - 1
 URL_LIFE: Final = timedelta(hours=2)
 """Of URLs handed to the services: longer than their fifteen minutes with their own retries."""
+RATIO_SLACK: Final = 0.02
+"""How far sides that the vendor chooses may be from their ratio."""
 UNTOUCHED: Final = History(steps={}, attempts=(), operations=())
 """The history of a job that no wave has worked on before."""
 
@@ -107,7 +109,8 @@ async def read_request(tools: Receiver, row: JobRow) -> JobRequest:
     Raises:
         JobFailed: The manifest is gone or is not the one that the row's hash names.
     """
-    content = await tools.transfer(tools.objects.get, row.input_manifest)
+    place = manifest.place(row.input_manifest)
+    content = await tools.transfer(partial(tools.objects.get, part=place.part), place.key)
     request = manifest.load(content) if content else None
     if (
         request is None
@@ -170,21 +173,31 @@ def result_of(call: StepCall, arrived: Arrived, kept: Kept) -> StepResult:
 
 
 async def looked_at(
-    tools: Receiver, step: str, content: bytes, *, width: int, height: int
+    tools: Receiver, step: str, content: bytes, *, size: str | None, ratio: str | None = None
 ) -> tuple[Seen, str]:
     """Return what *content* is, and its sha256, once it is a picture of the asked size.
+
+    *size* is None where the vendor chooses it; *ratio* (``16:9``) is what it must then keep to.
 
     Raises:
         RenditionDefect: It is not.
     """
-    seen = await tools.transfer(tools.pictures.look, content, asked=(width, height))
+    asked = None if size is None else ids.parse_aspect(size)
+    seen = await tools.transfer(tools.pictures.look, content, asked=asked)
     if isinstance(seen, Unreadable):
         raise errors.RenditionDefect(step, f"the result is unusable: {seen.reason}")
-    if (seen.width, seen.height) != (width, height):
-        raise errors.RenditionDefect(
-            step, f"the result has {seen.width}x{seen.height} pixels, not {width}x{height}"
-        )
+    found = f"{seen.width}x{seen.height}"
+    if size not in {None, found}:
+        raise errors.RenditionDefect(step, f"the result has {found} pixels, not {size}")
+    if ratio is not None and not _keeps(seen, ratio):
+        raise errors.RenditionDefect(step, f"the result has {found} pixels, which is not {ratio}")
     return seen, hashlib.sha256(content).hexdigest()
+
+
+def _keeps(seen: Seen, ratio: str) -> bool:
+    """Say whether a picture has a ratio, but for the rounding of sides to whole blocks."""
+    across, down = (int(part) for part in ratio.split(":"))
+    return abs(seen.width * down - seen.height * across) <= RATIO_SLACK * seen.width * down
 
 
 def seed_for(job_id: str, step: str, generation: int) -> int:

@@ -8,20 +8,23 @@ whatever dies in between leaves a block that shows what no row holds. Such a blo
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import accumulate
 from typing import Final
+from uuid import uuid4
 
-from fireflyassets.core.budget import Block, Booking, drawn_on, month_of
+from fireflyassets.core.budget import Block, Booking, Cap, drawn_on, month_of
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.errors import StoreUnavailable
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.request import Problem
 from fireflyassets.ports.budgets import BudgetLedger, OverBudget, Reserved
 from fireflyassets.ports.catalogue import Catalogue
+from fireflyassets.ports.entries import Recorded, Recording
+from fireflyassets.ports.ledger import JobLedger
 
 _log: Final = logging.getLogger(__name__)
 
@@ -43,52 +46,76 @@ class Unaffordable:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """What of a request may be recorded, under which block, and what does not fit."""
+class Hold:
+    """How the new rows of one request are held and recorded, under one block."""
 
-    rows: tuple[JobRow, ...]
-    block: Block | None = None
-    """None where the customer has no budget for this, and nothing is counted."""
-    refused: Mapping[str, Unaffordable] = field(default_factory=dict[str, Unaffordable])
-    """Job id -> why not."""
+    catalogue: Catalogue
+    campaign: Campaign
+    now: datetime
+    partial: bool
+    """Whether the first rows that fit are taken where not all of them do."""
+    block_id: str = field(default_factory=lambda: uuid4().hex)
+
+    def record(
+        self, ledger: JobLedger, rows: Sequence[JobRow]
+    ) -> dict[str, Recording | Unaffordable]:
+        """Hold what *rows* are estimated at, record those that fit, and answer each by its id.
+
+        Raises:
+            BudgetsUnreadable: The customer's budgets can't be read.
+        """
+        config = self.campaign.config
+        caps = self.catalogue.caps(config.customer, self.now.date())
+        caps = drawn_on(caps, config.campaign, config.cost_tags)
+        if not caps:
+            told = ledger.record(rows)
+            return {row.job_id: one for row, one in zip(rows, told, strict=True)}
+        block, refused = self._reserve(ledger, rows, caps)
+        if block is None:
+            return {**refused}
+        booked = [_booked(row, block) for row in rows if row.job_id not in refused]
+        return {**refused, **_recorded(ledger, booked, block)}
+
+    def _reserve(
+        self, ledger: JobLedger, rows: Sequence[JobRow], caps: Sequence[Cap]
+    ) -> tuple[Block | None, dict[str, Unaffordable]]:
+        """Return the block of the rows that fit, and why the others do not, by job id."""
+        wanted, refused = rows, dict[str, Unaffordable]()
+        while wanted:
+            block = self._block(wanted, caps)
+            told = ledger.reserve(block, caps, now=self.now)
+            if isinstance(told, Reserved):
+                _tell(told)
+                return block, refused
+            _log.warning("%s: %s", self.campaign.slug, told)
+            kept = _fitting(wanted, told.room) if self.partial else 0
+            refused |= {row.job_id: Unaffordable(row.job_id, told) for row in wanted[kept:]}
+            wanted = wanted[:kept]
+        return None, refused
+
+    def _block(self, rows: Sequence[JobRow], caps: Sequence[Cap]) -> Block:
+        config = self.campaign.config
+        return Block(
+            block_id=self.block_id,
+            customer=config.customer,
+            campaign=config.campaign,
+            month=month_of(self.now),
+            scopes=tuple(cap.scope for cap in caps),
+            left=sum((row.cost_estimate for row in rows), Decimal(0)),
+            made_at=self.now,
+        )
 
 
-def hold(
-    ledger: BudgetLedger,
-    catalogue: Catalogue,
-    campaign: Campaign,
-    rows: Sequence[JobRow],
-    *,
-    block_id: str,
-    now: datetime,
-    partial: bool,
-) -> Held:
-    """Hold what *rows* are estimated at: all of it, or with *partial* the first that fit.
-
-    Raises:
-        BudgetsUnreadable: The customer's budgets can't be read.
-    """
-    config = campaign.config
-    caps = catalogue.caps(config.customer, now.date())
-    caps = drawn_on(caps, config.campaign, config.cost_tags)
-    if not caps or not rows:
-        return Held(tuple(rows))
-    scopes, month = tuple(cap.scope for cap in caps), month_of(now)
-    wanted: Sequence[JobRow] = rows
-    refused: dict[str, Unaffordable] = {}
-    while wanted:
-        left = sum((row.cost_estimate for row in wanted), Decimal(0))
-        block = Block(block_id, config.customer, config.campaign, month, scopes, left, now)
-        told = ledger.reserve(block, caps, now=now)
-        if isinstance(told, Reserved):
-            _tell(told)
-            booked = (_booked(row, month, scopes) for row in wanted)
-            return Held(tuple(booked), block, refused)
-        _log.warning("%s of %s: %s", config.campaign, config.customer, told)
-        kept = _fitting(wanted, told.room) if partial else 0
-        refused |= {row.job_id: Unaffordable(row.job_id, told) for row in wanted[kept:]}
-        wanted = wanted[:kept]
-    return Held((), None, refused)
+def _recorded(ledger: JobLedger, rows: Sequence[JobRow], block: Block) -> dict[str, Recording]:
+    """Record rows under their block, and give back what no row took over, whatever happens."""
+    whole = False
+    try:
+        told = ledger.record(rows, block)
+        whole = all(isinstance(one, Recorded) for one in told)
+    finally:
+        if not whole:
+            _give_back(ledger, block)
+    return {row.job_id: one for row, one in zip(rows, told, strict=True)}
 
 
 def _fitting(rows: Sequence[JobRow], room: Decimal) -> int:
@@ -97,8 +124,8 @@ def _fitting(rows: Sequence[JobRow], room: Decimal) -> int:
     return min(len(rows) - 1, sum(total <= room for total in sums))
 
 
-def _booked(row: JobRow, month: str, scopes: tuple[str, ...]) -> JobRow:
-    return replace(row, booking=Booking(month, scopes, held=row.cost_estimate))
+def _booked(row: JobRow, block: Block) -> JobRow:
+    return replace(row, booking=Booking(block.month, block.scopes, held=row.cost_estimate))
 
 
 def _tell(told: Reserved) -> None:
@@ -109,7 +136,7 @@ def _tell(told: Reserved) -> None:
         )
 
 
-def give_back(ledger: BudgetLedger, block: Block) -> None:
+def _give_back(ledger: BudgetLedger, block: Block) -> None:
     """Give back what no row of a block holds; where that fails, the block lapses."""
     try:
         ledger.give_back(block)

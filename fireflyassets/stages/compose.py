@@ -10,7 +10,9 @@ from functools import partial
 
 from fireflyassets.core import copy_check, errors, ids
 from fireflyassets.core.job import Picture, StepResult
-from fireflyassets.core.recipe import ComposeStep
+from fireflyassets.core.photoshop_step import ComposeStep
+from fireflyassets.core.recipe import stored_name
+from fireflyassets.core.recipe_step import first_of
 from fireflyassets.fence.call import Arrived, PaidCall, StepCall
 from fireflyassets.ports.documents import CompositeRequest
 from fireflyassets.ports.paid import Submission
@@ -35,7 +37,7 @@ async def compose(
     pictures: Mapping[str, StepResult],
 ) -> StepResult:
     """Make one aspect's rendition, or return the one that was made before."""
-    name = step_name(step, aspect)
+    name = stored_name(step, aspect)
     if made := job.made(name):
         return made
 
@@ -68,11 +70,10 @@ async def receive(tools: Receiver, call: StepCall, aspect: str, arrived: Arrived
     Raises:
         RenditionDefect: There is nothing, or it is not what was asked, or a slot was not filled.
     """
-    width, height = ids.parse_aspect(aspect)
     content = await tools.transfer(tools.objects.get, arrived.attempt.output_key or "")
     if content is None:
         raise errors.RenditionDefect(call.step, "the job succeeded and wrote nothing")
-    seen, digest = await looked_at(tools, call.step, content, width=width, height=height)
+    seen, digest = await looked_at(tools, call.step, content, size=aspect)
     old = await tools.transfer(tools.pictures.unfilled, content, await _views(tools, call, aspect))
     if old:
         named = ", ".join(map(repr, old))
@@ -80,7 +81,7 @@ async def receive(tools: Receiver, call: StepCall, aspect: str, arrived: Arrived
     row = call.row
     kept = ids.rendition_key(row.customer_id, row.campaign_id, row.job_id, call.step, digest)
     await tools.transfer(tools.objects.put, kept, content, media_type=seen.media_type)
-    return Kept(Picture(kept, digest, seen.media_type, width, height, len(content)))
+    return Kept(Picture(kept, digest, seen.media_type, seen.width, seen.height, len(content)))
 
 
 async def _views(tools: Receiver, call: StepCall, aspect: str) -> list[SlotView]:
@@ -91,7 +92,7 @@ async def _views(tools: Receiver, call: StepCall, aspect: str) -> list[SlotView]
         if name not in tools.views:
             content = await tools.transfer(tools.objects.get, ids.template_key(template))
             steps = tools.campaign.config.recipe.compositions()
-            step = next(one for one in steps if step_name(one, aspect) == call.step)
+            step = next(one for one in steps if stored_name(one, aspect) == call.step)
             tools.views[name] = await tools.transfer(
                 tools.pictures.slots,
                 content or b"",
@@ -99,11 +100,6 @@ async def _views(tools: Receiver, call: StepCall, aspect: str) -> list[SlotView]
                 texts=step.text_layers(),
             )
     return tools.views[name]
-
-
-def step_name(step: ComposeStep, aspect: str) -> str:
-    """Return the name under which one aspect of a fanned-out step is stored."""
-    return f"{step.name}.{aspect}"
 
 
 def _output_key(job: JobInHand, name: str, aspect: str, n: int) -> str:
@@ -132,8 +128,9 @@ def _request(
     return CompositeRequest(
         template_url=objects.read_url(template, life=URL_LIFE),
         pictures={
-            layer: objects.read_url(pictures[source].picture.key, life=URL_LIFE)
-            for layer, source in step.picture_layers().items()
+            layer: objects.read_url(made.picture.key, life=URL_LIFE)
+            for layer, names in step.picture_layers().items()
+            if (made := first_of(names, pictures))
         },
         texts={layer: one.words for layer, one in settings.items()},
         styles={

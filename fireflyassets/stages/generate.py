@@ -4,16 +4,20 @@ In: a job and a picture step. Out: the untouched original in our bucket, bound t
 Spends: one call of Firefly or Photoshop for each send that is accepted.
 """
 
+import hashlib
 from datetime import timedelta
 from functools import partial
 from typing import Final
 
-from fireflyassets.core import errors, ids
+from fireflyassets.core import errors, ids, layer_list
 from fireflyassets.core.failure import FailureClass, Family, Fault, classify
 from fireflyassets.core.job import Picture, StepResult
-from fireflyassets.core.recipe import AdjustStep, GenerateStep, PictureStep, SimilarStep
+from fireflyassets.core.photoshop_step import AutoCropStep, ManifestStep, PictureStep
+from fireflyassets.core.recipe import aspect_in, stored_name
+from fireflyassets.core.recipe_step import V4_MODEL, GenerateStep, GenerateV4Step, SimilarStep
 from fireflyassets.fence.call import Arrived, PaidCall, StepCall
 from fireflyassets.ports.paid import Done, Fetched, FetchFailed, Output, PollFailed
+from fireflyassets.ports.pictures import Seen
 from fireflyassets.stages.bench import (
     JobInHand,
     Kept,
@@ -42,13 +46,14 @@ DOWNLOAD_PARK: Final = timedelta(minutes=2)
 
 
 async def generate(
-    tools: Tools, job: JobInHand, step: PictureStep, pictures: Pictures
+    tools: Tools, job: JobInHand, step: PictureStep, pictures: Pictures, aspect: str | None = None
 ) -> StepResult:
-    """Make the step's picture, or return the one that was made before."""
-    if made := job.made(step.name):
+    """Make the step's picture, or return the one that was made before; *aspect* if it fans out."""
+    name = stored_name(step, aspect)
+    if made := job.made(name):
         return made
     taken = await references(tools, step, pictures)
-    call = _paid_call(tools, job, step, taken)
+    call = _paid_call(tools, job, step, taken, aspect)
     try:
         arrived = await tools.fence.carry(call)
     except errors.StepRefused as refused:
@@ -71,36 +76,61 @@ async def receive(tools: Receiver, call: StepCall, step: PictureStep, arrived: A
         ServiceUnavailable: Its store does not answer; the id stays, and is asked for again.
         StepRefused: Its URL has expired, and the status call has no fresh one.
     """
-    width, height = ids.parse_aspect(tools.campaign.config.recipe.sizes()[step.name])
     asked = seed_for(call.row.job_id, step.name, arrived.attempt.generation)
     content = await _content(tools, call, arrived, asked)
-    seen, digest = await looked_at(tools, step.name, content, width=width, height=height)
+    seen, digest = await _judged(tools, call, step, content)
     row = call.row
     key = ids.original_key(
-        row.customer_id, row.campaign_id, row.job_id, step.name, digest, seen.media_type
+        row.customer_id, row.campaign_id, row.job_id, call.step, digest, seen.media_type
     )
     await tools.transfer(tools.objects.put, key, content, media_type=seen.media_type)
-    picture = Picture(key, digest, seen.media_type, width, height, len(content))
+    picture = Picture(key, digest, seen.media_type, seen.width, seen.height, len(content))
     if step.family is not Family.FIREFLY:
         return Kept(picture)
-    model = step.model.value if isinstance(step, GenerateStep | SimilarStep) else None
     said = _chosen(arrived.outputs, asked).seed
-    return Kept(picture, model=model, seed=asked if said is None else said)
+    return Kept(picture, model=_model(step), seed=asked if said is None else said)
+
+
+async def _judged(
+    tools: Receiver, call: StepCall, step: PictureStep, content: bytes
+) -> tuple[Seen, str]:
+    """Return what a result is, and its sha256, once it is what the step asks for."""
+    if isinstance(step, ManifestStep):
+        listed = layer_list.read(content)
+        if listed is None:
+            raise errors.RenditionDefect(call.step, "the result is no list of layers")
+        seen = Seen(step.writes or "", listed.width, listed.height)
+        return seen, hashlib.sha256(content).hexdigest()
+    sizes = tools.campaign.config.recipe.sizes(aspect_in(call.step))
+    ratio = step.ratio if isinstance(step, AutoCropStep | GenerateV4Step) else None
+    return await looked_at(tools, call.step, content, size=sizes[step.name], ratio=ratio)
+
+
+def _model(step: PictureStep) -> str | None:
+    """Return the model header that a step's sends carry; None where they carry none."""
+    if isinstance(step, GenerateV4Step):
+        return V4_MODEL
+    return step.model.value if isinstance(step, GenerateStep | SimilarStep) else None
 
 
 def _paid_call(
-    tools: Tools, job: JobInHand, step: PictureStep, taken: tuple[Reference, ...]
+    tools: Tools,
+    job: JobInHand,
+    step: PictureStep,
+    taken: tuple[Reference, ...],
+    aspect: str | None,
 ) -> PaidCall:
+    name = stored_name(step, aspect)
     return PaidCall(
         row=job.row,
         claim=job.claim,
         history=job.history,
-        step=step.name,
+        step=name,
         learns=step.name,
         service=service_of(tools, step),
-        ready=partial(ready, tools, step),
-        submit=partial(send, tools, job, step, taken),
-        output_key=partial(_output_key, job, step) if isinstance(step, AdjustStep) else None,
+        ready=partial(ready, tools, job, step),
+        submit=partial(send, tools, job, step, taken, aspect),
+        output_key=partial(_output_key, job, step, name) if step.writes else None,
         tries=step.retry,
         timeout=step.timeout,
         rates=rates_of(job.card, step),
@@ -108,9 +138,9 @@ def _paid_call(
     )
 
 
-def _output_key(job: JobInHand, step: PictureStep, n: int) -> str:
-    row = job.row
-    return ids.temporary_key(row.job_id, step.name, row.generation, n, f"{step.name}.jpg")
+def _output_key(job: JobInHand, step: PictureStep, name: str, n: int) -> str:
+    row, suffix = job.row, ids.suffix(step.writes or "")
+    return ids.temporary_key(row.job_id, name, row.generation, n, f"{step.name}.{suffix}")
 
 
 def _chosen(outputs: tuple[Output, ...], seed: int) -> Output:

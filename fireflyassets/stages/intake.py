@@ -4,41 +4,37 @@ In: rows of raw requests of one campaign. Out: queued ledger rows, manifests, wa
 Spends: nothing; no vendor is called here.
 
 The order is what makes it safe to stop anywhere. Everything is validated before anything is
-written. A manifest comes first, under a key that its content decides: without its row it is
-litter, and no other request can overwrite it. The row's conditional write is the claim of the
-idempotency key; from then on the job is durable. The wake-up comes last and may be lost.
+written. The manifests of a call come first, as one object under a key that its content decides:
+without their rows they are litter, and no other request can overwrite them. The row's conditional
+write is the claim of the idempotency key; from then on the job is durable. The wake-up comes last
+and may be lost.
 """
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from typing import Final
-from uuid import uuid4
 
 from fireflyassets.core import copy_check, ids, manifest, message, money
 from fireflyassets.core.brief import Row
-from fireflyassets.core.budget import Block
 from fireflyassets.core.campaign import Campaign, ReviewMode
 from fireflyassets.core.errors import ServiceDown, UnusableConfiguration
-from fireflyassets.core.job import JobRequest, JobRow
-from fireflyassets.core.request import Problem, validate
+from fireflyassets.core.job import JobRequest, JobRow, Rewritten
+from fireflyassets.core.recipe import JOB_TEXTS
+from fireflyassets.core.request import Problem, prompt_problems, validate
 from fireflyassets.core.status import HumanReview, Status
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.entries import Conflict, Duplicate, Recorded, Recording
+from fireflyassets.ports.guardrail import Allowed, Declined, Guardrail
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.ports.queue import JobQueue
-from fireflyassets.stages.budgeting import Unaffordable, give_back, hold
+from fireflyassets.stages.budgeting import Hold, Unaffordable
 from fireflyassets.stages.pinning import pin, pin_card
 
 _log = logging.getLogger(__name__)
-
-_WRITERS: Final = 16
-"""Manifests written side by side: a brief of thousands would else take minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +58,8 @@ Answer = Recorded | Duplicate | Conflict | Invalid | Withheld | Unaffordable
 class _Draft:
     request: JobRequest
     row: JobRow
+    number: int | None
+    """As in `Row`."""
 
     @property
     def job_id(self) -> str:
@@ -70,15 +68,14 @@ class _Draft:
 
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """The use case and its five ports."""
+    """The use case and its ports."""
 
     ledger: JobLedger
     objects: ObjectStore
     queue: JobQueue
     catalogue: Catalogue
     clock: Clock
-    new_id: Callable[[], str] = field(default=lambda: uuid4().hex)
-    """Names blocks; no two are alike."""
+    guardrail: Guardrail
 
     def accept(
         self,
@@ -103,8 +100,16 @@ class Intake:
         now = self.clock.now()
         card = self._card(now.date())
         drafts = _drafts(rows, loaded, card, now=now)
+        named = {draft.job_id for draft in drafts if isinstance(draft, _Draft)}
+        known = self.ledger.jobs(customer, named)
+        # A known request was judged when it was new.
+        drafts = [
+            self._judged(draft, loaded)
+            if isinstance(draft, _Draft) and draft.job_id not in known
+            else draft
+            for draft in drafts
+        ]
         valid = [draft for draft in drafts if isinstance(draft, _Draft)]
-        known = self.ledger.jobs(customer, {draft.job_id for draft in valid})
         # Of two drafts of one key in one call, the first is the claim.
         fresh = {draft.job_id: draft for draft in reversed(valid) if draft.job_id not in known}
         owners = {**known, **{job_id: draft.row for job_id, draft in fresh.items()}}
@@ -115,41 +120,40 @@ class Intake:
             # Before the rows: a wave works from what its jobs were priced under.
             pin(self.objects, self.catalogue, loaded)
             pin_card(self.objects, card)
-        told = self._claim(claims, loaded, now=now, partial=partial, wake=wake)
-        in_ledger = {one: it for one, it in told.items() if not isinstance(it, Unaffordable)}
-        owners |= {job_id: recording.row for job_id, recording in in_ledger.items()}
+        told = self._record(claims, loaded, now=now, partial=partial, wake=wake)
+        refused = {job for job, one in told.items() if isinstance(one, Unaffordable)}
+        owners |= {job: one.row for job, one in told.items() if not isinstance(one, Unaffordable)}
         return [
             told[draft.job_id]
             if isinstance(draft, _Draft)
-            and (fresh.get(draft.job_id) is draft or draft.job_id in told.keys() - in_ledger)
+            and (fresh.get(draft.job_id) is draft or draft.job_id in refused)
             else _repeated(draft, owners)
             for draft in drafts
         ]
 
-    def _claim(
-        self,
-        claims: Sequence[_Draft],
-        campaign: Campaign,
-        *,
-        now: datetime,
-        partial: bool,
-        wake: bool,
-    ) -> dict[str, Recording | Unaffordable]:
-        """Hold what the drafts cost, then record those that fit."""
-        held = hold(
-            self.ledger,
-            self.catalogue,
-            campaign,
-            [draft.row for draft in claims],
-            block_id=self.new_id(),
-            now=now,
-            partial=partial,
+    def _judged(self, draft: _Draft, campaign: Campaign) -> _Draft | Invalid:
+        """Return the draft as the guardrail lets it through."""
+        request = draft.request
+        verdict = self.guardrail.judge(
+            request.prompt,
+            customer=request.customer,
+            campaign=request.campaign,
+            locale=request.locale,
         )
-        booked = {row.job_id: row for row in held.rows}
-        fitting = [
-            replace(draft, row=booked[draft.job_id]) for draft in claims if draft.job_id in booked
-        ]
-        return {**held.refused, **self._record(fitting, held.block, wake=wake)}
+        if isinstance(verdict, Allowed):
+            return draft
+        if isinstance(verdict, Declined):
+            sentence = "The prompt says what it must not say."
+            problems = (Problem("prompt", verdict.rule, sentence, verdict.fix),)
+            return Invalid(tuple(replace(one, row=draft.number) for one in problems))
+        request = replace(request, rewritten=verdict)
+        texts = {name: request.text(name) for name in JOB_TEXTS}
+        problems = prompt_problems(verdict.prompt) or copy_check.problems(
+            campaign, texts, request.locale, request.aspects
+        )
+        if problems:
+            return Invalid(tuple(_of_rewriting(one, verdict, draft.number) for one in problems))
+        return replace(draft, request=request)
 
     def _card(self, day: date) -> money.RateCard:
         try:
@@ -158,28 +162,27 @@ class Intake:
             raise UnusableConfiguration(str(error.args[0])) from error
 
     def _record(
-        self, claims: Sequence[_Draft], block: Block | None, *, wake: bool
-    ) -> dict[str, Recording]:
+        self,
+        claims: Sequence[_Draft],
+        campaign: Campaign,
+        *,
+        now: datetime,
+        partial: bool,
+        wake: bool,
+    ) -> dict[str, Recording | Unaffordable]:
         if not claims:
             return {}
-        whole = False
-        try:
-            with ThreadPoolExecutor(_WRITERS, thread_name_prefix="manifests") as writers:
-                list(writers.map(self._keep_manifest, claims))
-            recordings = self.ledger.record([draft.row for draft in claims], block)
-            whole = all(isinstance(told, Recorded) for told in recordings)
-        finally:
-            if block is not None and not whole:
-                give_back(self.ledger, block)
-        found = {draft.job_id: told for draft, told in zip(claims, recordings, strict=True)}
+        kept = manifest.bundle([draft.request for draft in claims])
+        self.objects.put(kept.key, kept.content, media_type=manifest.MEDIA_TYPE)
+        rows = [
+            replace(draft.row, input_manifest=pointer)
+            for draft, pointer in zip(claims, kept.pointers, strict=True)
+        ]
+        hold = Hold(self.catalogue, campaign, now, partial=partial)
+        found = hold.record(self.ledger, rows)
         if wake:
             self._wake([job for job, told in found.items() if isinstance(told, Recorded)])
         return found
-
-    def _keep_manifest(self, draft: _Draft) -> None:
-        self.objects.put(
-            draft.row.input_manifest, manifest.dump(draft.request), media_type=manifest.MEDIA_TYPE
-        )
 
     def _wake(self, job_ids: Sequence[str]) -> None:
         if not job_ids:
@@ -223,7 +226,7 @@ def _draft(
             campaign_id=request.campaign,
             status=Status.QUEUED,
             run_id=None,
-            input_manifest=manifest.key_of(job_id, request),
+            input_manifest="",  # Where it lies is known once it is clear which rows are new.
             outputs=(),
             cost_estimate=_price(campaign, request, card),
             cost_actual=None,
@@ -237,6 +240,7 @@ def _draft(
             rate_card=card.version,
             human_reviewed=HumanReview.PENDING if review else HumanReview.NOT_REQUIRED,
         ),
+        row.number,
     )
 
 
@@ -267,6 +271,12 @@ def _checked(row: Row, campaign: Campaign) -> JobRequest | Invalid:
         named = {problem.field for problem in problems}
         problems += [replace(one, row=row.number) for one in more if one.field not in named]
     return told if isinstance(told, JobRequest) and not problems else Invalid(tuple(problems))
+
+
+def _of_rewriting(problem: Problem, verdict: Rewritten, number: int | None) -> Problem:
+    """Return a problem of what a rule made of a prompt, in words for whoever wrote the prompt."""
+    sentence = f"As the rule {verdict.rule} rewrites it: {problem.message}"
+    return replace(problem, message=sentence, row=number)
 
 
 def _is_bad(draft: _Draft | Invalid, owners: Mapping[str, JobRow]) -> bool:

@@ -1,42 +1,28 @@
-"""The one paid call behind each kind of picture step.
+"""The one paid call behind each kind of picture step: its service, and what the call takes.
 
-Belongs here: step -> service, and step -> request, with references signed or uploaded just now.
-Does not: tickets, polls and results (``generate.py``); filling templates (``compose.py``).
+Belongs here: step -> service, and references, signed or uploaded just now. Does not: requests
+(``picture_requests.py``); tickets, polls and results (``generate.py``); filling templates
+(``compose.py``).
 """
 
+import re
 from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from fireflyassets.core import errors, ids
-from fireflyassets.core.failure import ACTIONS, Action, Family, classify
+from fireflyassets.core import errors
+from fireflyassets.core.failure import ACTIONS, REFUSED_LOCALLY, Action, Family, Fault, classify
 from fireflyassets.core.job import StepResult
-from fireflyassets.core.recipe import (
-    AdjustStep,
-    ExpandStep,
-    FillStep,
-    GenerateStep,
-    PictureStep,
-    RemoveBackgroundStep,
-    SimilarStep,
-    UpscaleStep,
-)
+from fireflyassets.core.photoshop_step import AutoCropStep, PictureStep, RemoveBackgroundStep
+from fireflyassets.core.preflight import reference_fault
+from fireflyassets.core.recipe_step import GenerateStep, GenerateV4Step
 from fireflyassets.ports.custom_models import NotReady
-from fireflyassets.ports.documents import CutOutRequest, EditRequest
-from fireflyassets.ports.images import (
-    ExpandRequest,
-    FillRequest,
-    GenerateRequest,
-    Linked,
-    Mask,
-    SimilarRequest,
-    Source,
-    UpscaleRequest,
-)
+from fireflyassets.ports.images import Linked, Source
 from fireflyassets.ports.paid import NotAccepted, PaidService, Submission
 from fireflyassets.ports.references import UploadFailed
-from fireflyassets.stages.bench import URL_LIFE, JobInHand, Receiver, Tools, seed_for
+from fireflyassets.stages.bench import URL_LIFE, JobInHand, Receiver, Tools
+from fireflyassets.stages.picture_requests import to_firefly, to_photoshop
 
 _REFERENCE_PARK: Final = timedelta(minutes=2)
 Pictures = Mapping[str, StepResult]
@@ -45,13 +31,9 @@ Pictures = Mapping[str, StepResult]
 
 def service_of(tools: Receiver, step: PictureStep) -> PaidService:
     """Return the service that a step calls, and that knows its remote jobs."""
-    match step:
-        case RemoveBackgroundStep():
-            return tools.cutter
-        case AdjustStep():
-            return tools.documents
-        case _:
-            return tools.images
+    if isinstance(step, RemoveBackgroundStep | AutoCropStep):
+        return tools.cutter
+    return tools.documents if step.family is Family.PHOTOSHOP else tools.images
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +59,16 @@ async def references(tools: Tools, step: PictureStep, pictures: Pictures) -> tup
         StepRefused, ServiceUnavailable: The vendor does not take one, for good or for now.
         RenditionDefect: One is gone.
     """
-    keys = [pictures[name].picture.key for name in step.takes()]
-    return tuple([await _offered(tools, step, key) for key in keys])
+    taken = [one.picture for one in step.taken(pictures) or ()]
+    if isinstance(step, GenerateV4Step):
+        for one in taken:
+            if fault := reference_fault(one.width, one.height, one.size_bytes):
+                refused = Fault(step.family, None, REFUSED_LOCALLY, "picture", fault)
+                raise errors.StepRefused(step.name, refused, failure=classify(refused))
+    return tuple([await _offered(tools, step, one.key) for one in taken])
 
 
-async def ready(tools: Tools, step: PictureStep) -> NotAccepted | None:
+async def ready(tools: Tools, job: JobInHand, step: PictureStep) -> NotAccepted | None:
     """Have what a step's send needs, its custom model in use included; None, or why not.
 
     Free, and before the send: whatever it costs in time, the send is one request.
@@ -90,7 +77,18 @@ async def ready(tools: Tools, step: PictureStep) -> NotAccepted | None:
     if missing is not None or not isinstance(step, GenerateStep) or step.custom_model is None:
         return missing
     found = await tools.models.check(step.custom_model, step.model)
-    return NotAccepted(found.fault, found.retry_after) if isinstance(found, NotReady) else None
+    if isinstance(found, NotReady):
+        return NotAccepted(found.fault, found.retry_after)
+    prompt = job.request.text(step.prompt.removeprefix("job."))
+    if (concept := found.model.concept) is None or names_concept(prompt, concept):
+        return None
+    said = f"the custom model needs its own word {concept!r} there; write it into the text"
+    return NotAccepted(Fault(step.family, None, REFUSED_LOCALLY, step.prompt, said))
+
+
+def names_concept(prompt: str, concept: str) -> bool:
+    """Say whether a text holds the word of a subject's model, as a word of its own."""
+    return re.search(rf"(?<!\w){re.escape(concept)}(?!\w)", prompt, re.IGNORECASE) is not None
 
 
 async def forget(tools: Tools, taken: tuple[Reference, ...]) -> None:
@@ -106,82 +104,15 @@ def send(
     job: JobInHand,
     step: PictureStep,
     taken: tuple[Reference, ...],
+    aspect: str | None,
     output_key: str | None,
 ) -> Awaitable[Submission]:
     """Build a step's call; to await the answer sends it, once."""
-    if isinstance(step, RemoveBackgroundStep | AdjustStep):
-        return _to_photoshop(tools, step, taken[0].key, output_key)
-    return _to_firefly(tools, job, step, [one.signed(tools) for one in taken])
-
-
-def _to_photoshop(
-    tools: Tools, step: RemoveBackgroundStep | AdjustStep, key: str, output_key: str | None
-) -> Awaitable[Submission]:
-    url = tools.objects.read_url(key, life=URL_LIFE)
-    if isinstance(step, RemoveBackgroundStep):
-        return tools.cutter.cut_out(CutOutRequest(url, mode=step.mode))
-    write = tools.objects.write_url(output_key or "", media_type="image/jpeg", life=URL_LIFE)
-    return tools.documents.edit(
-        EditRequest(
-            url,
-            write,
-            auto_tone=step.auto_tone,
-            exposure=step.exposure,
-            contrast=step.contrast,
-        )
-    )
-
-
-def _to_firefly(
-    tools: Tools, job: JobInHand, step: PictureStep, sources: list[Source]
-) -> Awaitable[Submission]:
-    images, request = tools.images, job.request
-    seed = seed_for(job.row.job_id, step.name, job.row.generation)
-    width, height = ids.parse_aspect(tools.campaign.config.recipe.sizes()[step.name])
-    named = step.prompt if isinstance(step, ExpandStep | FillStep) else None
-    prompt = named and request.text(named.removeprefix("job."))
-    match step:
-        case GenerateStep():
-            return images.generate(
-                GenerateRequest(
-                    prompt=request.text(step.prompt.removeprefix("job.")),
-                    model=step.model,
-                    width=width,
-                    height=height,
-                    seed=seed,
-                    locale=request.locale,
-                    content_class=step.content_class,
-                    custom_model=step.custom_model,
-                )
-            )
-        case ExpandStep():
-            return images.expand(
-                ExpandRequest(
-                    source=sources[0], seed=seed, width=width, height=height, prompt=prompt
-                )
-            )
-        case FillStep():
-            return images.fill(
-                FillRequest(
-                    source=sources[0],
-                    mask=Mask(sources[1]),
-                    seed=seed,
-                    width=width,
-                    height=height,
-                    locale=request.locale,
-                    prompt=prompt,
-                )
-            )
-        case SimilarStep():
-            return images.similar(
-                SimilarRequest(
-                    source=sources[0], model=step.model, seed=seed, width=width, height=height
-                )
-            )
-        case UpscaleStep():
-            return images.upscale(UpscaleRequest(source=sources[0], factor=step.factor, seed=seed))
-        case _:
-            raise AssertionError(f"{step.kind} is no call of Firefly.")
+    sources = [one.signed(tools) for one in taken]
+    size = tools.campaign.config.recipe.sizes(aspect)[step.name]
+    if step.family is Family.FIREFLY:
+        return to_firefly(tools.images, job, step, sources, size)
+    return to_photoshop(tools, step, sources, size, output_key)
 
 
 async def _offered(tools: Tools, step: PictureStep, key: str) -> Reference:

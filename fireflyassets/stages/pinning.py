@@ -14,7 +14,7 @@ from fireflyassets.ports.objects import ObjectStore
 
 
 def pin(objects: ObjectStore, catalogue: Catalogue, campaign: Campaign) -> None:
-    """Store the campaign's version and its templates, unless they are there already."""
+    """Store the campaign's version and all that it names, unless they are there already."""
     config = campaign.config
     pinned_key = ids.campaign_key(config.customer, config.campaign, campaign.version)
     if objects.exists(pinned_key):
@@ -24,6 +24,11 @@ def pin(objects: ObjectStore, catalogue: Catalogue, campaign: Campaign) -> None:
         if not objects.exists(key):
             content = catalogue.template(campaign, aspect)
             objects.put(key, content, media_type="image/vnd.adobe.photoshop")
+    for path, digest in campaign.actions.items():
+        key = ids.actions_key(digest, path)
+        if not objects.exists(key):
+            content = catalogue.template(campaign, path)
+            objects.put(key, content, media_type="application/octet-stream")
     # Last, so that whoever finds the version finds its templates too.
     objects.put(pinned_key, campaign.to_json(), media_type="application/json")
 

@@ -15,9 +15,9 @@ from itertools import groupby
 from typing import Final
 
 from fireflyassets.core.brief import Row
-from fireflyassets.core.errors import CampaignOutOfService, Refused, TemplateChanged
+from fireflyassets.core.errors import Refused, UnknownCampaign
 from fireflyassets.core.message import Requested, Wake, parse
-from fireflyassets.core.request import Problem
+from fireflyassets.core.request import KEY_FIELD, Problem
 from fireflyassets.ports.entries import Conflict, Recorded
 from fireflyassets.ports.queue import MAX_RECEIVES, JobQueue, Message
 from fireflyassets.stages.budgeting import Unaffordable
@@ -134,15 +134,15 @@ def _record(
 
 
 def _put_off(queue: JobQueue, messages: Sequence[Message], refusal: Refused) -> Drained:
-    """Deal with messages that their campaign's fault stops, and not their own.
+    """Deal with messages that a fault of our files stops, and not their own.
 
     Files that are mended or copied whole in time lose nothing: such a message comes back. The last
     time it would end in the dead-letter queue by itself, without the reason; so it goes with it.
     """
-    passing = isinstance(refusal, CampaignOutOfService | TemplateChanged)
+    hopeless = isinstance(refusal, UnknownCampaign)
     told = Drained()
     for message in messages:
-        if passing and message.receives < MAX_RECEIVES:
+        if not hopeless and message.receives < MAX_RECEIVES:
             told += Drained(waiting=1)
             continue
         queue.quarantine(message, reason=f"{refusal} {refusal.remedy}"[:_REASON_LIMIT])
@@ -170,7 +170,9 @@ def _refusal(answer: Answer) -> str | None:
     if isinstance(answer, Invalid):
         return _reason(answer.problems)
     if isinstance(answer, Conflict):
-        return f"key: another request was recorded under this key, as job {answer.row.job_id}."
+        return (
+            f"{KEY_FIELD}: another request was recorded under this key, as job {answer.row.job_id}."
+        )
     if isinstance(answer, Unaffordable):
         return _reason([answer.problem()])
     return None

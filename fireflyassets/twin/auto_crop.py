@@ -16,7 +16,7 @@ from fireflyassets.twin.photoshop_bodies import (
     AutoCropBody,
 )
 from fireflyassets.twin.photoshop_pictures import cropped
-from fireflyassets.twin.photoshop_rules import refuse_if, source_flaws
+from fireflyassets.twin.photoshop_rules import focus_flaws, refuse_if, source_flaws
 from fireflyassets.twin.plans import Plan, Submission
 from fireflyassets.twin.rejections import invalid_photoshop
 from fireflyassets.twin.simulator import Simulator
@@ -36,7 +36,7 @@ class AutoCropPlanner:
         body = check(AutoCropBody, asked.body)
         if isinstance(body, list):
             raise invalid_photoshop(body)
-        refuse_if(source_flaws(body.image.source, "image", "source"))
+        refuse_if(source_flaws(body.image.source, "image", "source"), focus_flaws(body))
         source = body.image.source
         ratios = body.aspect_ratio or "1:1"
         ratios = [ratios] if isinstance(ratios, str) else ratios

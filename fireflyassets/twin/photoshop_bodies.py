@@ -105,6 +105,7 @@ class AutoCropBody(Body):
     image: InputImage
     mode: Literal["smartCrop", "subjectCrop", "fullSceneDetection", "objectDetection"]
     aspect_ratio: Ratio | list[Ratio] | None = None
+    focus: Sequence[str] = ()
     output_type: Literal["images", "boundingBoxes"] = "images"
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from fireflyassets.twin.photoshop_bodies import (
     ActionsOptions,
+    AutoCropBody,
 )
 from fireflyassets.twin.photoshop_parts import (
     Canvas,
@@ -89,6 +90,13 @@ def actions_flaws(options: ActionsOptions) -> Iterator[Flaw]:
         yield Flaw(loc=("options",), msg="actions or uxp must be given")
     for index, action in enumerate(options.actions):
         yield from source_flaws(action.source, "options", "actions", index, "source")
+
+
+def focus_flaws(body: AutoCropBody) -> Iterator[Flaw]:
+    """Yield the flaw of a focus that is missing, or that the mode does not take."""
+    looks = body.mode in {"subjectCrop", "objectDetection"}
+    if looks != bool(body.focus):
+        yield Flaw(loc=("focus",), msg="required for this mode" if looks else "must be empty")
 
 
 def refuse_if(*flaws: Iterator[Flaw]) -> None:

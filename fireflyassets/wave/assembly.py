@@ -93,11 +93,11 @@ def jobs_per_minute(shop: Shop, campaign: Campaign, organisation: str) -> float:
     return _jobs_per_minute(campaign, paced)
 
 
-def contract_jobs_per_minute(shop: Shop, campaign: Campaign, organisation: str) -> float:
+def contract_jobs_per_minute(limits: LimitsOf, campaign: Campaign, organisation: str) -> float:
     """Return the same by the contract alone, which needs no limiter."""
 
     def nominal(family: Family) -> float:
-        return 60 * SECOND_US / paced_interval(shop.limits(organisation, family))
+        return 60 * SECOND_US / paced_interval(limits(organisation, family))
 
     return _jobs_per_minute(campaign, nominal)
 
@@ -200,7 +200,7 @@ def _window_rate(shop: Shop, campaign: Campaign, organisation: str) -> float:
     try:
         return jobs_per_minute(shop, campaign, organisation)
     except LimiterError:
-        return contract_jobs_per_minute(shop, campaign, organisation)
+        return contract_jobs_per_minute(shop.limits, campaign, organisation)
 
 
 def _pacers(shop: Shop, credential: Credential, customer: str) -> dict[Family, Pacer]:

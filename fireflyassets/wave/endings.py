@@ -11,7 +11,7 @@ from fireflyassets.core.campaign import Campaign, Retention
 from fireflyassets.core.failure import ACTIONS, Action
 from fireflyassets.core.job import FACTORY, FENCE, Hold
 from fireflyassets.core.money import Cost
-from fireflyassets.core.recipe import OnFailure
+from fireflyassets.core.recipe_step import OnFailure
 from fireflyassets.core.status import KEPT, Status
 from fireflyassets.ports.entries import Ending, Release
 from fireflyassets.stages.deliver import Delivered

@@ -13,7 +13,7 @@ from typing import Final
 
 from fireflyassets.core import errors
 from fireflyassets.core.job import FACTORY, Hold, JobRow
-from fireflyassets.core.recipe import OnFailure
+from fireflyassets.core.recipe_step import OnFailure
 from fireflyassets.fence.call import Lease
 from fireflyassets.ports.clock import Offload
 from fireflyassets.ports.entries import Claim, Ending, Release, Wave

@@ -6,20 +6,21 @@ Does not: the end of the turn in the ledger (``endings.py``).
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import partial
 from typing import Final, TypeVar
 
-from fireflyassets.core import copy_check, errors
+from fireflyassets.core import copy_check, errors, layer_list
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.job import JobRow, StepResult
 from fireflyassets.core.money import Cost
-from fireflyassets.core.recipe import JOB_TEXTS, ComposeStep, OnFailure, Recipe, Step
+from fireflyassets.core.photoshop_step import ComposeStep, Step
+from fireflyassets.core.recipe import Recipe, stored_name
+from fireflyassets.core.recipe_step import JOB_TEXTS, OnFailure
 from fireflyassets.core.stage import Stage
 from fireflyassets.stages.bench import JobInHand, StoredJob, Tools, cost_so_far
-from fireflyassets.stages.compose import compose, step_name
+from fireflyassets.stages.compose import compose
 from fireflyassets.stages.deliver import Delivered, deliver, publishable
 from fireflyassets.stages.generate import generate
 from fireflyassets.wave.reports import Check, Checked, Handed, Made, Report, Subject
@@ -54,32 +55,44 @@ class JobRun:
         recipe = self.tools.campaign.config.recipe
         self._check_texts()
         pictures: dict[str, StepResult] = {}
-        renditions: dict[str, StepResult] = {}
+        fanned: dict[str, dict[str, StepResult]] = {}
         try:
             for step in recipe.steps:
-                if not self._is_due(step, pictures):
+                if not await self._is_due(step, pictures):
                     continue
-                if isinstance(step, ComposeStep):
-                    renditions = await self._fan_out(step, pictures)
-                elif made := await self._one(
-                    step, partial(generate, self.tools, self.job, step, pictures)
-                ):
+                if step.name in recipe.fanned:
+                    fanned[step.name] = await self._fan_out(step, pictures, fanned)
+                elif made := await self._work(step, pictures, None):
                     pictures[step.name] = made
         finally:
             # A picture that is made and paid for is shown, whatever becomes of its job.
             self._made(Stage.GENERATE, pictures.values())
         if recipe.composes:
-            self._made(Stage.COMPOSE, renditions.values())
-        elif last := pictures.get(recipe.steps[-1].name):
+            self._made(Stage.COMPOSE, (one for made in fanned.values() for one in made.values()))
+        renditions = fanned.get(recipe.last.name, {})
+        if not recipe.composes and (last := pictures.get(recipe.last.name)):
             renditions = dict.fromkeys(self.job.request.aspects, last)
         if not renditions:
             raise errors.NothingMade
         return await self._deliver(pictures, renditions)
 
-    def _is_due(self, step: Step, pictures: dict[str, StepResult]) -> bool:
-        """Say whether a step runs: not for other locales, nor where what it takes was skipped."""
-        matches = step.when is None or step.when.holds(locale=self.job.request.locale)
-        return matches and set(step.takes()) <= set(pictures)
+    async def _is_due(self, step: Step, pictures: Mapping[str, StepResult]) -> bool:
+        """Say whether a step runs, by its locale and by the layers that manifests list."""
+        when = step.when
+        if when is None or not when.holds(locale=self.job.request.locale):
+            return when is None
+        listed = {
+            name: await self._layers(pictures[name]) for name in when.layers if name in pictures
+        }
+        return when.finds(listed)
+
+    async def _layers(self, manifest: StepResult) -> frozenset[str]:
+        tools = self.tools
+        content = await tools.transfer(tools.objects.get, manifest.picture.key)
+        listed = layer_list.read(content or b"")
+        if listed is None:
+            raise errors.RenditionDefect(manifest.step, "its list of layers is gone")
+        return listed.layers
 
     def _check_texts(self) -> None:
         """Stop a job whose copy can't be set, before anything more is paid for it.
@@ -94,35 +107,49 @@ class JobRun:
         aspects = [
             aspect
             for aspect in request.aspects
-            if not any(step_name(step, aspect) in begun for step in steps)
+            if not any(stored_name(step, aspect) in begun for step in steps)
         ]
         texts = {name: request.text(name) for name in JOB_TEXTS}
         faults = copy_check.problems(campaign, texts, request.locale, aspects)
         if faults:
             raise errors.TextUnfit(f"{fault.message} {fault.fix}" for fault in faults)
 
-    async def _one(self, step: Step, work: Callable[[], Awaitable[T]]) -> T | None:
+    async def _work(
+        self, step: Step, made: Mapping[str, StepResult], aspect: str | None
+    ) -> StepResult | None:
+        """Return a step's result; None where what it takes was skipped, or it is itself."""
+        if step.taken(made) is None:
+            return None
         try:
-            return await work()
+            if isinstance(step, ComposeStep):
+                return await compose(self.tools, self.job, step, aspect or "", made)
+            return await generate(self.tools, self.job, step, made, aspect)
         except errors.JobFailed:
             if step.on_failure is OnFailure.SKIP:
                 return None
             raise
 
     async def _fan_out(
-        self, step: ComposeStep, pictures: dict[str, StepResult]
+        self,
+        step: Step,
+        pictures: Mapping[str, StepResult],
+        fanned: Mapping[str, Mapping[str, StepResult]],
     ) -> dict[str, StepResult]:
+        """Return aspect -> a step's result; each aspect goes on from its own of earlier steps."""
         aspects = self.job.request.aspects
-        made = await all_ended(
-            self._one(step, partial(compose, self.tools, self.job, step, aspect, pictures))
+        before = {
+            aspect: {name: one[aspect] for name, one in fanned.items() if aspect in one}
             for aspect in aspects
+        }
+        made = await all_ended(
+            self._work(step, {**pictures, **before[aspect]}, aspect) for aspect in aspects
         )
         return {aspect: one for aspect, one in zip(aspects, made, strict=True) if one}
 
     async def _deliver(
         self, pictures: dict[str, StepResult], renditions: dict[str, StepResult]
     ) -> tuple[tuple[Delivered, ...], Cost]:
-        model = next((one.model for one in pictures.values()), None)
+        model = model_of(pictures.values())
         deliveries = tuple(
             await all_ended(
                 deliver(self.tools, self.job, aspect, made, model=model)
@@ -188,12 +215,21 @@ def review_check(row: JobRow) -> Checked:
 
 def stored_renditions(job: StoredJob, recipe: Recipe) -> dict[str, StepResult]:
     """Return aspect -> stored result of a job that is done."""
-    step = next(iter(recipe.compositions()), recipe.steps[-1])
+    return stored(job, recipe.last, composed=recipe.composes)
+
+
+def stored(job: StoredJob, step: Step, *, composed: bool) -> dict[str, StepResult]:
+    """Return aspect -> what a step has made of it; *composed*: where the step fans out."""
     found = {
-        aspect: job.made(step_name(step, aspect) if isinstance(step, ComposeStep) else step.name)
+        aspect: job.made(stored_name(step, aspect if composed else None))
         for aspect in job.request.aspects
     }
     return {aspect: one for aspect, one in found.items() if one is not None}
+
+
+def model_of(pictures: Iterable[StepResult]) -> str | None:
+    """Return the model of the first picture that one has made; None where none has."""
+    return next((one.model for one in pictures if one.model), None)
 
 
 async def all_ended(works: Iterable[Awaitable[T]]) -> list[T]:

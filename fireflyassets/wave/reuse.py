@@ -5,6 +5,7 @@ Belongs here: reports from stored results. Does not: making anything.
 
 from collections.abc import Mapping
 from decimal import Decimal
+from itertools import chain
 
 from fireflyassets.core import ids, manifest
 from fireflyassets.core.campaign import Campaign
@@ -18,7 +19,14 @@ from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.stages.bench import StoredJob
 from fireflyassets.stages.deliver import Delivered
-from fireflyassets.wave.job import cost_check, review_check, stored_renditions, tagging
+from fireflyassets.wave.job import (
+    cost_check,
+    model_of,
+    review_check,
+    stored,
+    stored_renditions,
+    tagging,
+)
 from fireflyassets.wave.reports import Check, Checked, Ended, Handed, Made, Report, Subject, Turn
 
 
@@ -54,10 +62,12 @@ def retold(
     if row.status is not Status.SUCCEEDED and set(renditions) != set(job.request.aspects):
         return reports
     if recipe.composes and renditions:
-        reports.append(Made(subject, Stage.COMPOSE, tuple(renditions.values())))
+        fanned = [one for one in recipe.steps if one.name in recipe.fanned]
+        made = [stored(job, one, composed=True).values() for one in fanned]
+        reports.append(Made(subject, Stage.COMPOSE, tuple(chain.from_iterable(made))))
     reports.append(cost_check(row, job.history.cost, campaign))
     if row.status is Status.SUCCEEDED:
-        model = next((one.model for one in pictures), None)
+        model = model_of(pictures)
         deliveries = _delivered(objects, campaign, row, renditions, model=model)
         reports.append(Handed(subject, deliveries, job.history.cost))
         reports += [tagging(row.job_id, deliveries), review_check(row)]
@@ -97,7 +107,8 @@ def _delivered(
 
 
 def _stored(ledger: JobLedger, objects: ObjectStore, row: JobRow) -> StoredJob:
-    content = objects.get(row.input_manifest)
-    if content is None:
+    place = manifest.place(row.input_manifest)
+    content = objects.get(place.key, part=place.part)
+    if not content:
         raise UnreadableManifest(row.job_id)
     return StoredJob(row, manifest.load(content), ledger.history(row.job_id))

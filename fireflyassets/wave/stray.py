@@ -14,10 +14,9 @@ from fireflyassets.core import errors
 from fireflyassets.core.failure import Fault
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.money import Cause, RateCard
-from fireflyassets.core.recipe import ComposeStep, PictureStep
+from fireflyassets.core.photoshop_step import ComposeStep, PictureStep
 from fireflyassets.core.status import CLOSED
 from fireflyassets.fence.call import Arrived, StepCall
-from fireflyassets.fence.resolving import may_go_on
 from fireflyassets.fence.standing import absence_tells, may_have_expired, settles_at
 from fireflyassets.ports.entries import Attempt, AttemptState, History
 from fireflyassets.ports.paid import Done, EndedBadly, Gone, Output, PollFailed, Working
@@ -112,7 +111,6 @@ class Stray:
         if not absence_tells(self.attempt, now=tools.clock.now()):
             return Found.UNKNOWN
         await self._close(AttemptState.FAILED, "nothing was written", Cause.POSSIBLE_COST)
-        await self._release_hold()
         return Found.FAILED
 
     async def _has_expired(self) -> bool:
@@ -137,7 +135,6 @@ class Stray:
         history = await self._history()
         if not self._is_wanted(history):
             await self._close(AttemptState.ORPHANED, self.attempt.fault or "", Cause.ORPHANED)
-            await self._release_hold()
             return Found.ORPHANED
         return await self._adopt(arrived, kept)
 
@@ -161,24 +158,11 @@ class Stray:
         result = result_of(call, arrived, kept)
         if not await tools.offload(tools.ledger.adopt, self.row, result, booked):
             return Found.WORKING  # A wave took the job just now: it asks for the same id.
-        await self._release_hold()
         return Found.BOUND
 
     async def _failed(self, fault: Fault) -> Found:
         await self._close(AttemptState.FAILED, fault.sentence(), Cause.ACCEPTED_BUT_FAILED)
-        await self._release_hold()
         return Found.FAILED
-
-    async def _release_hold(self) -> None:
-        """Lift a hold that stood for an unknown outcome, once none is left for a person.
-
-        The row is read anew: a wave may have held the job since the sweep began.
-        """
-        tools = self.tools
-        row = await tools.offload(tools.ledger.job, self.row.job_id)
-        now = tools.clock.now()
-        if row is not None and may_go_on(row, await self._history(), now=now):
-            await tools.offload(tools.ledger.lift, row, now=now)
 
     async def _history(self) -> History:
         return await self.tools.offload(self.tools.ledger.history, self.row.job_id)

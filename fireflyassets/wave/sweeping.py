@@ -8,17 +8,16 @@ one hour and its record about a day, and both are paid for.
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from decimal import Decimal
 from typing import Final
 
 from fireflyassets.core import errors
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.job import JobRow
-from fireflyassets.core.money import Cost
 from fireflyassets.core.status import ENDED, Status
+from fireflyassets.fence.resolving import look_again
 from fireflyassets.ports.entries import Attempt
 from fireflyassets.ports.workshop import PaidServices
 from fireflyassets.stages.bench import Receiver
@@ -43,6 +42,8 @@ class Slice:
     found: Counter[Found]
     after: datetime | None
     """Where the next slice begins; None: at the oldest send again."""
+    behind: str | None = None
+    """The same for the unsettled rows, by job id."""
     troubles: tuple[str, ...] = ()
     """Of credentials whose sends could not be looked after."""
 
@@ -61,19 +62,42 @@ class Sweep:
     _found: Counter[Found] = field(default_factory=Counter[Found])
     _troubles: list[str] = field(default_factory=list[str])
 
-    async def run(self, *, after: datetime | None, most: int) -> Slice:
-        """Collect up to *most* open sends, the oldest first, beginning behind *after*."""
+    async def run(self, *, after: datetime | None, most: int, behind: str | None = None) -> Slice:
+        """Collect up to *most* open sends, the oldest first, beginning behind *after*.
+
+        Then let as many unsettled rows, beginning behind *behind*, follow what is known by now.
+        """
         shop, now = self.shop, self.shop.clock.now()
         attempts = await shop.lanes.ledger(
             shop.ledger.open_attempts, before=now - YOUNG, after=after, most=most
         )
         askable = [one for one in attempts if can_be_asked(one, now=now)]
         self._found[Found.UNKNOWN] += len(attempts) - len(askable)
-        groups = self._by_credential(await self._unowned(askable))
-        await asyncio.gather(*(self._group(sends) for sends in groups))
-        full = len(attempts) == most
-        after = attempts[-1].submitted_at if full else None
-        return Slice(+self._found, after, tuple(sorted(self._troubles)))
+        unowned = await self._unowned(askable)
+        # Before anything is asked, so that whoever dies then leaves them among the unsettled.
+        await self._look_again(row.job_id for row, _ in unowned if row.status in ENDED)
+        await asyncio.gather(*(self._group(sends) for sends in self._by_credential(unowned)))
+        rows = await shop.lanes.ledger(shop.ledger.unsettled, after=behind, most=most)
+        await self._look_again(row.job_id for row in [*rows, *(row for row, _ in unowned)])
+        full, more = len(attempts) == most, len(rows) == most
+        return Slice(
+            found=+self._found,
+            after=attempts[-1].submitted_at if full else None,
+            behind=rows[-1].job_id if more else None,
+            troubles=tuple(sorted(self._troubles)),
+        )
+
+    async def _look_again(self, jobs: Iterable[str]) -> None:
+        """Let rows follow their sends: the boundary around each."""
+        shop = self.shop
+
+        async def one(job_id: str) -> None:
+            try:
+                await shop.lanes.ledger(look_again, shop.ledger, job_id, now=shop.clock.now())
+            except errors.FactoryError as trouble:
+                _log.warning("job %s is looked at again later: %s", job_id, trouble)
+
+        await asyncio.gather(*(one(job_id) for job_id in dict.fromkeys(jobs)))
 
     async def _unowned(self, attempts: Sequence[Attempt]) -> _Sends:
         rows: dict[str, JobRow | None] = {}
@@ -126,15 +150,6 @@ class Sweep:
         except TimeoutError:
             _log.warning("sends under %s: not done after %s", first.credential, LONGEST)
             self._found[Found.UNREACHED] += len(sends) - len(seen)
-        for row in {row.job_id: row for row in seen if row.status in ENDED}.values():
-            await self._recost(row)
-
-    async def _recost(self, row: JobRow) -> None:
-        """Tell an ended job what it has cost by now: what was open at its end is no longer."""
-        ledger, offload = self.shop.ledger, self.shop.lanes.ledger
-        cost = (await offload(ledger.history, row.job_id)).cost
-        if cost != Cost(row.cost_actual or Decimal(0), row.cost_possible or Decimal(0)):
-            await offload(ledger.recost, row, cost)
 
     async def _one(
         self, services: PaidServices, receivers: _Receivers, row: JobRow, attempt: Attempt
@@ -175,6 +190,6 @@ class Sweep:
         )
 
 
-def sweep(shop: Shop, *, after: datetime | None, most: int) -> Slice:
+def sweep(shop: Shop, *, after: datetime | None, behind: str | None, most: int) -> Slice:
     """Run one slice in a loop of its own."""
-    return asyncio.run(Sweep(shop).run(after=after, most=most))
+    return asyncio.run(Sweep(shop).run(after=after, most=most, behind=behind))

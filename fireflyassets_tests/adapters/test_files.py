@@ -111,7 +111,7 @@ def test_a_version_changes_with_the_file_and_with_each_template(project: Project
         (
             "kind: generate",
             "kind: paint",
-            ("line 13: recipe.steps.0: kind must be one of 'generate', 'expand', 'fill'",),
+            ("line 13: recipe.steps.0: kind must be one of 'generate', 'generate-v4', 'expand'",),
         ),
         ("kind: generate", "kind: generate, model: image4", ("recipe.steps.0.model",)),
         ("kind: generate", "kind: generate, size: 999x999", ("does not make 999x999",)),

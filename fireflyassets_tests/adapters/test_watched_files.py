@@ -8,7 +8,12 @@ import pytest
 
 from fireflyassets.adapters.memory.clock import FakeClock
 from fireflyassets.adapters.watched_files import LOOK_EVERY, WatchedCatalogue
-from fireflyassets.core.errors import CampaignOutOfService, TemplateChanged, UnknownCampaign
+from fireflyassets.core.errors import (
+    CampaignOutOfService,
+    TemplateChanged,
+    UnknownCampaign,
+    UnusableConfiguration,
+)
 from fireflyassets_tests.adapters.project_folder import PLAIN, ProjectFolder
 from fireflyassets_tests.front_door import NOON
 from fireflyassets_tests.twin import retouch
@@ -151,3 +156,33 @@ def test_prices_and_credentials_are_read_anew_too(watch: Watch) -> None:
     assert [card.id for card in watch.catalogue.rate_cards()] == ["newer"]
     credential = watch.catalogue.credential("main", customer="acme")
     assert credential.organisation == "OTHER@AdobeOrg"
+
+
+LIST = "rules: [{rule: brands, fix: Leave it out., words: [Acme Cola]}]\n"
+
+
+def judged(watch: Watch) -> str:
+    verdict = watch.catalogue.judge(
+        "A can of acme cola", customer="acme", campaign="spring-launch", locale="en-GB"
+    )
+    return type(verdict).__name__
+
+
+def test_a_list_of_words_counts_without_a_restart(watch: Watch) -> None:
+    """Who keeps the lists need not ask who runs the processes."""
+    assert judged(watch) == "Allowed"
+    watch.project.write("guardrails/brands.yaml", LIST)
+
+    watch.look(2)
+
+    assert judged(watch) == "Declined"
+
+
+def test_a_list_that_can_not_be_read_lets_nothing_through(watch: Watch) -> None:
+    """Its words would slip through unseen; the campaigns themselves stay as they are."""
+    watch.project.write("guardrails/brands.yaml", LIST + "colour: red\n")
+    watch.look(2)
+
+    with pytest.raises(UnusableConfiguration, match=r"guardrails/brands.yaml: line 2: colour"):
+        judged(watch)
+    assert watch.version()

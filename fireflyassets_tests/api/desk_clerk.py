@@ -12,6 +12,7 @@ from joserfc import jwt
 from joserfc.jwk import ECKey, Key, KeySet
 from PIL import Image
 
+from fireflyassets.adapters.limit_files import DOCUMENTED
 from fireflyassets.adapters.memory.keys import MemoryKeys
 from fireflyassets.adapters.pillow import PillowPictures
 from fireflyassets.api.app import create_app
@@ -60,7 +61,7 @@ OTHER = token("bolt")
 
 JOB: dict[str, object] = {
     "campaign": CAMPAIGN,
-    "key": GOOD.key,
+    "idempotencyKey": GOOD.key,
     "prompt": GOOD.prompt,
     "locale": GOOD.locale,
     "headline": GOOD.headline,
@@ -112,12 +113,14 @@ def clerk(
     api_url: str = PUBLIC,
     peer: str = "203.0.113.9",
     issuer: str = ISSUER,
+    lists_per_minute: int = 100_000,
 ) -> Clerk:
     """Return a clerk of an API with nothing behind it yet."""
     door = front_door(catalogue)
     settings = Settings(
         api_url=api_url,
         oidc_issuer=issuer,
+        lists_per_minute=lists_per_minute,
     )
     ports = Ports(
         ledger=door.ledger,
@@ -126,6 +129,8 @@ def clerk(
         catalogue=door.intake.catalogue,
         clock=door.clock,
         pictures=PillowPictures(),
+        guardrail=door.intake.guardrail,
+        limits=lambda _, family: DOCUMENTED[family],
         keys=MemoryKeys(KeySet([KEY]).as_dict(private=False)),
     )
     return Clerk(door, create_app(ports, settings), peer)

@@ -31,7 +31,7 @@ def test_a_brief_becomes_jobs_row_by_row() -> None:
     told = answer.json()
     assert (told["accepted"], told["repeated"], told["refused"]) == (2, 0, 0)
     assert told["costEstimate"] == "5.0"
-    assert [(job["row"], job["key"]) for job in told["jobs"]] == [(2, "k1"), (3, "k2")]
+    assert [(job["row"], job["idempotencyKey"]) for job in told["jobs"]] == [(2, "k1"), (3, "k2")]
     assert told["jobs"][0]["jobId"] == ids.job_id(CUSTOMER, "k1")
 
 

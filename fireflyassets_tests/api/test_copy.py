@@ -56,8 +56,8 @@ def test_only_the_aspects_that_are_asked_for_are_judged() -> None:
     desk = door()
     headline = "MWMW MWMWMW MWMWMWM MWMWMW"
 
-    wide = desk.post(headline=headline, aspects=["1920x1080"], key="wide")
-    both = desk.post(headline=headline, aspects=["1920x1080", "1080x1080"], key="both")
+    wide = desk.post(headline=headline, aspects=["1920x1080"], idempotencyKey="wide")
+    both = desk.post(headline=headline, aspects=["1920x1080", "1080x1080"], idempotencyKey="both")
 
     assert (wide.status_code, both.status_code) == (202, 422)
     (problem,) = both.json()["problems"]

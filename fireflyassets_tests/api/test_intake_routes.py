@@ -71,7 +71,7 @@ def test_the_header_is_a_place_for_the_key() -> None:
     """In it, in the body, or the same in both: one job."""
     desk = clerk()
     header = {"Idempotency-Key": "job-1"}
-    without = {name: value for name, value in JOB.items() if name != "key"}
+    without = {name: value for name, value in JOB.items() if name != "idempotencyKey"}
 
     answers = [
         desk.ask("POST", "/v1/jobs", json=without, headers=header),
@@ -86,15 +86,25 @@ def test_two_different_keys_are_refused() -> None:
     """Which of them the caller means is not guessed."""
     answer = clerk().ask("POST", "/v1/jobs", json=JOB, headers={"Idempotency-Key": "other"})
 
-    assert answer.status_code == 422
+    assert answer.status_code == 400
     assert [problem["rule"] for problem in answer.json()["problems"]] == ["mismatch"]
+
+
+def test_the_key_has_one_name_in_json() -> None:
+    """The column of a spreadsheet is no field of a job."""
+    answer = clerk().ask(
+        "POST", "/v1/jobs", json=JOB | {"key": "k"}, headers={"Idempotency-Key": "job-1"}
+    )
+
+    assert answer.status_code == 422
+    assert [problem["field"] for problem in answer.json()["problems"]] == ["key"]
 
 
 @pytest.mark.parametrize(
     ("changes", "field", "rule"),
     [
-        ({"key": "a/b"}, "key", "key"),
-        ({"key": 7}, "key", "type"),
+        ({"idempotencyKey": "a/b"}, "idempotencyKey", "key"),
+        ({"idempotencyKey": 7}, "idempotencyKey", "type"),
         ({"campaign": None}, "campaign", "slug"),
         ({"campaign": "../x"}, "campaign", "slug"),
         ({"prompt": ""}, "prompt", "empty"),
@@ -143,14 +153,16 @@ def test_what_is_no_json_object_is_a_bad_request(body: bytes) -> None:
     assert answer.json()["problems"][0]["fix"]
 
 
-@pytest.mark.parametrize("changes", [{"key": None}, {"key": ""}])
+@pytest.mark.parametrize("changes", [{"idempotencyKey": None}, {"idempotencyKey": ""}])
 def test_a_job_without_a_key_is_a_bad_request(changes: dict[str, object]) -> None:
     """400: without a key no repeat could be told from a second job."""
     answer = clerk().post(**changes)
 
     assert answer.status_code == 400
     told = answer.json()["problems"]
-    assert [(problem["field"], problem["rule"]) for problem in told] == [("key", "missing")]
+    assert [(problem["field"], problem["rule"]) for problem in told] == [
+        ("idempotencyKey", "missing")
+    ]
 
 
 def test_an_unknown_campaign_is_not_found() -> None:

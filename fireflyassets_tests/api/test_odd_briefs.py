@@ -29,7 +29,7 @@ def test_what_spreadsheets_write_is_taken(content: bytes) -> None:
     answer = desk.ask("POST", BATCH, content=content, headers=CSV)
 
     assert answer.status_code == 202
-    assert [job["key"] for job in answer.json()["jobs"]] == ["k1"]
+    assert [job["idempotencyKey"] for job in answer.json()["jobs"]] == ["k1"]
     again = desk.ask("POST", BATCH, content=f"{HEAD}\n{ROW}\n".encode(), headers=CSV)
     assert again.json()["repeated"] == 1
 

@@ -29,7 +29,7 @@ def test_a_job_that_can_not_be_cancelled_says_why() -> None:
     """409 with what to do."""
     desk = clerk()
     done = finished(desk)
-    working = desk.post(key="other").json()["jobId"]
+    working = desk.post(idempotencyKey="other").json()["jobId"]
     assert desk.door.ledger.claim(working, CUSTOMER, "w-9", now=NOON) is not None
 
     answers = [desk.ask("POST", f"/v1/jobs/{job}/cancel") for job in (done, working)]
@@ -43,7 +43,7 @@ def test_a_campaign_is_held_resumed_and_cancelled() -> None:
     """Its sums show the hold with its reason, and what is left running."""
     desk = clerk()
     for key in ("a", "b"):
-        desk.post(key=key)
+        desk.post(idempotencyKey=key)
 
     held = desk.ask("POST", f"{ALL}/hold", json={"reason": "wrong price"}).json()
     resumed = desk.ask("POST", f"{ALL}/resume").json()
@@ -119,7 +119,7 @@ def test_a_held_job_is_resumed_with_a_reason() -> None:
 def test_a_job_is_not_resumed_without_a_reason() -> None:
     """Nor by one who may only send jobs, nor once it has ended."""
     desk = clerk()
-    job_id, done = held(desk), finished(desk, key="done")
+    job_id, done = held(desk), finished(desk, idempotencyKey="done")
     path, why = f"/v1/jobs/{job_id}/resume", {"reason": "it is mended"}
 
     answers = [

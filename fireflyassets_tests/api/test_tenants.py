@@ -32,7 +32,7 @@ def ask(desk: Clerk, method: str, path: str, job_id: str, sent: str | None) -> h
             method, f"{address}?campaign={CAMPAIGN}", token=sent, content=content, headers=kind
         )
     steers = path.endswith(("/hold", "/resume"))
-    body = {"reason": "a test"} if steers else JOB | {"key": "k9"}
+    body = {"reason": "a test"} if steers else JOB | {"idempotencyKey": "k9"}
     return desk.ask(method, address, token=sent, json=body)
 
 

@@ -97,7 +97,7 @@ def test_scopes_decide_what_a_token_may() -> None:
     desk = clerk()
     reader, writer = token(scope="jobs:read"), token(scope="jobs:write")
 
-    job = {"campaign": "spring-launch", "key": "k"}
+    job = {"campaign": "spring-launch", "idempotencyKey": "k"}
     written = desk.ask("POST", "/v1/jobs", token=reader, json=job)
     read = desk.ask("GET", "/v1/campaigns/spring-launch", token=writer)
     neither = desk.ask("GET", "/v1/campaigns/spring-launch", token=token(scope=None))

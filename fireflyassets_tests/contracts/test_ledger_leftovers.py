@@ -296,6 +296,7 @@ def test_a_person_who_lifts_a_hold_is_named_and_counts_a_replay(ledger_world: Wo
         reason="Resumed by ann: it is mended",
         replays=1,
         crashes=0,
+        unsettled=False,
     )
 
 

@@ -33,6 +33,22 @@ def test_absent_object_is_none(object_world: ObjectWorld) -> None:
     assert object_world.store.tags("no/such/key") is None
 
 
+@pytest.mark.parametrize(("part", "told"), [((0, 4), b"0123"), ((4, 6), b"45"), ((8, 99), b"89")])
+def test_part_of_an_object(object_world: ObjectWorld, part: tuple[int, int], told: bytes) -> None:
+    """Only what was asked for comes, as far as there is any."""
+    object_world.store.put(KEY, b"0123456789", media_type=JPEG)
+
+    assert object_world.store.get(KEY, part=part) == told
+
+
+def test_part_behind_the_end_is_empty(object_world: ObjectWorld) -> None:
+    """That is no fault of the store's; an absent object is still none."""
+    object_world.store.put(KEY, b"0123456789", media_type=JPEG)
+
+    assert object_world.store.get(KEY, part=(10, 12)) == b""
+    assert object_world.store.get("no/such/key", part=(0, 2)) is None
+
+
 def test_empty_object_is_there(object_world: ObjectWorld) -> None:
     object_world.store.put(KEY, b"", media_type=JPEG)
 

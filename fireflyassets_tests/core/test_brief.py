@@ -248,7 +248,7 @@ def test_any_bytes_are_answered(content: bytes) -> None:
 
 # -- JSON lines -------------------------------------------------------------------------------
 GOOD = {
-    "key": "k1",
+    "idempotencyKey": "k1",
     "prompt": "A glass",
     "locale": "en-GB",
     "headline": "Spring",
@@ -275,8 +275,8 @@ def test_json_lines_give_the_same_requests_as_csv() -> None:
         (b"7", "", "type"),
         (b"[" * 10_000, "", "json"),
         (b"9" * 10_000, "", "json"),
-        (b'{"key": "a", "key": "b"}', "key", "repeated"),
-        (b'{"key": 7}', "key", "type"),
+        (b'{"idempotencyKey": "a", "idempotencyKey": "b"}', "idempotencyKey", "repeated"),
+        (b'{"idempotencyKey": 7}', "idempotencyKey", "type"),
         (b'{"prompt": NaN}', "prompt", "type"),
         (b'{"colour": "red"}', "colour", "unknown"),
         (b'{"aspects": "1x1"}', "aspects", "type"),
@@ -294,7 +294,7 @@ def test_bad_lines_cost_one_row(line: bytes, column: str, rule: str) -> None:
 
 def test_json_lines_name_repeated_keys() -> None:
     """As in CSV, the later one is refused."""
-    assert found(read_json_lines(lines(GOOD, GOOD))) == [(2, "key", "repeated")]
+    assert found(read_json_lines(lines(GOOD, GOOD))) == [(2, "idempotencyKey", "repeated")]
 
 
 def test_one_object_is_read_with_its_mark_or_refused() -> None:

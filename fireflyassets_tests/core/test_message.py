@@ -12,7 +12,7 @@ REQUEST: dict[str, object] = {
     "version": 1,
     "customer": "acme",
     "campaign": "spring-launch",
-    "key": GOOD.key,
+    "idempotencyKey": GOOD.key,
     "prompt": GOOD.prompt,
     "locale": GOOD.locale,
     "headline": GOOD.headline,
@@ -57,7 +57,7 @@ def test_no_ids_make_no_message() -> None:
         (json.dumps(REQUEST | {"customer": 7}), "customer", "slug"),
         (json.dumps(REQUEST | {"customer": "../bolt"}), "customer", "slug"),
         (json.dumps(REQUEST | {"campaign": "x" * 65}), "campaign", "slug"),
-        (json.dumps(REQUEST | {"key": 1}), "key", "type"),
+        (json.dumps(REQUEST | {"idempotencyKey": 1}), "idempotencyKey", "type"),
         (json.dumps(REQUEST | {"tenant": "bolt"}), "tenant", "unknown"),
         ('{"version": 1, "wake": "job-1"}', "wake", "type"),
         ('{"version": 1, "wake": [1]}', "wake", "type"),
@@ -74,7 +74,7 @@ def test_what_says_nothing_is_refused_with_a_rule(body: str, field: str, rule: s
 
 def test_all_faults_of_a_request_are_told() -> None:
     """Envelope and fields together."""
-    told = parse('{"version": 1, "key": 1}')
+    told = parse('{"version": 1, "idempotencyKey": 1}')
 
     assert isinstance(told, tuple)
-    assert {problem.field for problem in told} == {"customer", "campaign", "key"}
+    assert {problem.field for problem in told} == {"customer", "campaign", "idempotencyKey"}

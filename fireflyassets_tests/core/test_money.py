@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from fireflyassets.core.money import Cause, Kind, RateCard, card_for, estimate, picture_charges
-from fireflyassets.core.recipe import ComposeStep, GenerateStep, Model, Recipe, When
+from fireflyassets.core.photoshop_step import ComposeStep
+from fireflyassets.core.recipe import Recipe
+from fireflyassets.core.recipe_step import GenerateStep, Model, When
 from fireflyassets_tests.front_door import card
 
 ART = GenerateStep(name="art", kind="generate")

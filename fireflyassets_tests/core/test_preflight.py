@@ -3,8 +3,8 @@
 import pytest
 
 from fireflyassets.core.campaign import CampaignConfig
-from fireflyassets.core.preflight import SIZES, faults
-from fireflyassets.core.recipe import Model
+from fireflyassets.core.preflight import SIZES, faults, reference_fault
+from fireflyassets.core.recipe_step import Model
 from fireflyassets_tests.front_door import card, config
 
 LAYOUT = {"name": "layout", "kind": "compose", "inputs": {"Hero": "art.picture"}}
@@ -78,3 +78,39 @@ def test_repeated_names_are_found() -> None:
     twice = config(locales=("en-GB", "en-GB"))
 
     assert list(faults(twice, ())) == ["locales: en-GB stands twice; name it once"]
+
+
+def test_a_reference_of_version_4_is_judged_where_its_size_is_known() -> None:
+    """Area and ratio are Adobe's limits; a picture of unknown size is judged when it is made."""
+    next_one = {"name": "next", "kind": "generate-v4", "picture": "art.picture"}
+    layout = {**LAYOUT, "inputs": {"Hero": "next.picture"}}
+
+    told = list(faults(recipe({**ART, "size": "2688x1536"}, next_one, layout), ()))
+    assert told == []
+    wide = {"name": "wide", "kind": "expand", "picture": "art.picture", "size": "3900x600"}
+    told = list(faults(recipe(ART, wide, {**next_one, "picture": "wide.picture"}, layout), ()))
+    assert told == [
+        "step 'next': a reference is at most 5 times as long as it is short, not 3900x600; crop it"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "size_bytes", "told"),
+    [
+        (512, 512, 10_000_000, None),
+        (2048, 2048, 0, None),
+        (2560, 512, 0, None),
+        (512, 511, 0, "between 512x512 and 2048x2048"),
+        (2048, 2049, 0, "between 512x512 and 2048x2048"),
+        (2561, 512, 0, "at most 5 times"),
+        (512, 2561, 0, "at most 5 times"),
+        (512, 512, 10_000_001, "at most 10000000 bytes"),
+    ],
+)
+def test_the_limits_of_a_reference(
+    width: int, height: int, size_bytes: int, told: str | None
+) -> None:
+    """10 MB, 512 x 512 to 2,048 x 2,048 pixels in all, a ratio of 5 to 1 at most: to the edge."""
+    fault = reference_fault(width, height, size_bytes)
+
+    assert fault is None if told is None else told in (fault or "")

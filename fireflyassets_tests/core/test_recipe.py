@@ -29,6 +29,23 @@ BIG = {"name": "big", "kind": "upscale", "picture": "lit.picture", "factor": 2}
 LONG = [ART, WIDER, LIKE, CUT, FILLED, LIT, BIG]
 
 
+PROBE = {"name": "probe", "kind": "generate-manifest", "template": "1080x1080"}
+CROP = {"name": "subject", "kind": "auto-crop", "picture": "art.picture"}
+GRADED = {
+    "name": "graded",
+    "kind": "execute-actions",
+    "picture": "layout.picture",
+    "actions": [{"file": "a.atn"}],
+}
+BOARD = {
+    "name": "board",
+    "kind": "create-artboard",
+    "pictures": ["art.picture"],
+    "size": "9x9",
+}
+V4 = {"name": "next", "kind": "generate-v4"}
+
+
 def test_the_three_common_shapes_are_accepted() -> None:
     """Generate and compose, generate only, compose only."""
     texts_only = {**LAYOUT, "inputs": {"Headline": "job.headline"}}
@@ -41,7 +58,7 @@ def test_layers_are_told_apart_by_their_source() -> None:
     """Pictures go into smart objects, texts of the job into text layers."""
     recipe = Recipe.model_validate({"steps": [ART, LAYOUT]})
 
-    assert recipe.compositions()[0].picture_layers() == {"Hero": "art"}
+    assert recipe.compositions()[0].picture_layers() == {"Hero": ("art",)}
     assert recipe.compositions()[0].text_layers() == {"Headline": "headline"}
     assert [step.name for step in recipe.pictures()] == ["art"]
 
@@ -59,8 +76,29 @@ def test_sizes_follow_from_the_steps() -> None:
         "lit": "1024x1024",
         "big": "2048x2048",
     }
-    assert [step.takes() for step in recipe.steps][4] == ("like", "cut")
+    assert [step.takes() for step in recipe.steps][4] == (("like",), ("cut",))
     assert calls_per_job(recipe, aspects=3) == {Family.FIREFLY: 5, Family.PHOTOSHOP: 2}
+
+
+def test_what_follows_a_composite_runs_for_each_aspect() -> None:
+    """An action on a composite is counted, sized and delivered by the aspect."""
+    recipe = Recipe.model_validate({"steps": [ART, CROP, LAYOUT, GRADED]})
+
+    assert recipe.fanned == {"layout", "graded"}
+    assert recipe.last.name == "graded"
+    assert recipe.sizes("9x16")["graded"] == "9x16"
+    assert recipe.sizes()["subject"] is None
+    assert calls_per_job(recipe, aspects=3) == {Family.FIREFLY: 1, Family.PHOTOSHOP: 7}
+
+
+def test_a_picture_that_stands_in_for_another_has_its_size_or_none() -> None:
+    """Where either of two pictures is taken, the size is known only if both have it."""
+    picture = "wider.picture or art.picture"
+    lit = {"name": "lit", "kind": "edit", "picture": picture}
+    same = {**ART, "size": "2688x1536"}
+
+    assert Recipe.model_validate({"steps": [ART, WIDER, lit]}).sizes()["lit"] is None
+    assert Recipe.model_validate({"steps": [same, WIDER, lit]}).sizes()["lit"] == "2688x1536"
 
 
 @pytest.mark.parametrize(
@@ -82,7 +120,7 @@ def test_sizes_follow_from_the_steps() -> None:
         ([{**ART, "seed": 7}], "not permitted"),
         ([{**ART, "model": "image3_custom"}], "do not belong together"),
         ([{**ART, "custom_model": "urn:aaid:sc:1"}], "do not belong together"),
-        ([{"name": "art", "kind": "paint"}], "'generate', 'expand'"),
+        ([{"name": "art", "kind": "paint"}], "'generate', 'generate-v4'"),
         ([ART, {**WIDER, "picture": "art"}], "'art' is not <step>.picture"),
         ([WIDER, ART], "'art.picture' is not <step>.picture"),
         ([ART, {**WIDER, "prompt": "job.colour"}], "prompt must be"),
@@ -91,6 +129,22 @@ def test_sizes_follow_from_the_steps() -> None:
         ([ART, {**LIKE, "model": "image3_custom"}], "image4_ultra"),
         ([ART, {**FILLED, "mask": "layout.picture"}, LAYOUT], "'layout.picture' is not"),
         ([ART, {"name": "lit", "kind": "edit", "picture": "art.picture", "exposure": 6}], "5"),
+        ([ART, PROBE], "no compose step"),
+        ([PROBE, {**CROP, "picture": "probe.picture"}], "'probe.picture' is not"),
+        ([ART, {**CROP, "mode": "subjectCrop"}], "give `focus` with"),
+        ([ART, {**CROP, "focus": ["bottle"]}], "give `focus` with"),
+        ([ART, {**CROP, "mode": "objectDetection"}], "subjectCrop"),
+        ([ART, {**CROP, "when": {"layers": {"art": ["Hero"]}}}], "no generate-manifest step"),
+        ([ART, CROP, {**WIDER, "picture": "art.picture or lost.picture"}], "is not <step>.picture"),
+        ([ART, CROP, {**WIDER, "picture": "art.picture or subject"}], "is not <step>.picture"),
+        ([ART, LAYOUT, {**GRADED, "size": "10x10"}], "leave `size` out"),
+        ([ART, LAYOUT, {**GRADED, "picture": "layout.picture or art.picture"}], "can't stand in"),
+        ([ART, LAYOUT, {**BOARD, "pictures": ["layout.picture"]}], "can't go on from a composite"),
+        ([ART, {**GRADED, "picture": "art.picture", "actions": [{"file": "a.exe"}]}], "pattern"),
+        ([ART, {**GRADED, "picture": "art.picture", "actions": []}], "at least 1"),
+        ([ART, {**BOARD, "pictures": []}], "at least 1"),
+        ([ART, {**V4, "picture": "art.picture", "ratio": "1:1"}], "decides the ratio"),
+        ([{**V4, "prompt": "job.colour"}], "prompt must be"),
     ],
 )
 def test_broken_recipes_are_refused_with_what_is_wrong(steps: list[object], told: str) -> None:
@@ -122,3 +176,15 @@ def test_broken_campaigns_are_refused_with_what_is_wrong(
     """As for recipes: the file says it before a job does."""
     with pytest.raises(ValidationError, match=told):
         config(**changes)
+
+
+def test_a_last_picture_of_unknown_size_is_refused() -> None:
+    """Nobody could say beforehand which aspect it is."""
+    with pytest.raises(ValidationError, match="end with a step that names its size"):
+        config(aspects=("1080x1080",), templates={}, recipe={"steps": [ART, CROP]})
+
+
+def test_a_manifest_lists_a_template_of_the_campaign() -> None:
+    """Its template is one of those that are composed."""
+    with pytest.raises(ValidationError, match="there is no aspect 7x7"):
+        config(recipe={"steps": [ART, {**PROBE, "template": "7x7"}, LAYOUT]})

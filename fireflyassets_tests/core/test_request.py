@@ -180,11 +180,11 @@ def test_digest_tells_every_field_apart() -> None:
 
 def test_json_fields_of_a_wrong_type_are_problems() -> None:
     """Numbers, lists and unknown names are refused by name, and never turned into text."""
-    told = raw_request({"key": 7, "prompt": ["a"], "aspects": "1x1", "colour": "red"})
+    told = raw_request({"idempotencyKey": 7, "prompt": ["a"], "aspects": "1x1", "colour": "red"})
 
     assert isinstance(told, tuple)
     assert {(problem.field, problem.rule) for problem in told} == {
-        ("key", "type"),
+        ("idempotencyKey", "type"),
         ("prompt", "type"),
         ("aspects", "type"),
         ("colour", "unknown"),

@@ -176,6 +176,7 @@ def location(here: Floor | None = None) -> Iterator[Location]:
     here.images.vendor.seconds = here.documents.vendor.seconds = 0.0
     ports: dict[str, object] = {name: getattr(here.shop, name) for name in WAVE_PORTS}
     ports["job_queue"] = here.intake.queue
+    ports["guardrail"] = here.intake.guardrail
     defs = build_definitions(here.shop.catalogue.campaigns(), ports)
     with dg.DagsterInstance.ephemeral() as instance:
         yield Location(here, defs, instance)

@@ -20,7 +20,7 @@ PSD = "campaigns/acme/spring-launch/1080x1080.psd"
 def ports(catalogue: FileCatalogue) -> dict[str, object]:
     here = floor(catalogue=catalogue)
     said: dict[str, object] = {name: getattr(here.shop, name) for name in WAVE_PORTS}
-    return {**said, "job_queue": here.intake.queue}
+    return {**said, "job_queue": here.intake.queue, "guardrail": here.intake.guardrail}
 
 
 def test_a_quarantined_campaign_is_shown_with_its_reason(

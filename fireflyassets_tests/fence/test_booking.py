@@ -12,7 +12,7 @@ from fireflyassets.adapters.memory.objects import MemoryObjects
 from fireflyassets.core.failure import Family, Fault
 from fireflyassets.core.job import Picture
 from fireflyassets.core.money import Cause, Cost, picture_charges
-from fireflyassets.core.recipe import Model
+from fireflyassets.core.recipe_step import Model
 from fireflyassets.core.status import Status
 from fireflyassets.fence.call import Arrived, Rates, StepCall
 from fireflyassets.limiter.virtual_time import run

@@ -440,3 +440,34 @@ def test_a_ticket_that_an_operator_moved_far_away_parks() -> None:
         assert wave.log[-1][1] < 38
 
     in_wave(story, per_minute(4))
+
+
+@pytest.mark.parametrize("latency", [0.1, 0.3, 0.5, 0.8])
+def test_a_slow_store_costs_its_own_time_and_no_ticket_for_good(latency: float) -> None:
+    """Tickets are asked for, and looked at, as much sooner as the store takes to answer."""
+
+    async def story(wave: Wave) -> None:
+        pacer, fired = wave.pacer(), 0
+        for name in "abcdefgh":
+            ticket = await wave.take(pacer, name)
+            assert isinstance(ticket, Ticket)
+            if await pacer.fires(ticket):
+                fired += 1
+                late = wave.clock.now() - ticket.due_at
+                assert timedelta(0) <= late <= timedelta(seconds=0.1)
+
+        assert fired >= 6
+        assert wave.log[-1][1] <= 8 * (1.25 + 4 * latency)
+
+    in_wave(story, per_minute(60), latency=latency)
+
+
+@pytest.mark.parametrize("latency", [2.5, 4])
+def test_a_store_too_slow_to_notice_a_pause_is_said_to_be_so(latency: float) -> None:
+    """Nothing is handed out on what is known too late, and nobody waits for it without end."""
+
+    async def story(wave: Wave) -> None:
+        with pytest.raises(LimiterUnavailable, match="within a second"):
+            await asyncio.wait_for(wave.take(wave.pacer(), "a"), 60)
+
+    in_wave(story, per_minute(60), latency=latency)

@@ -55,7 +55,7 @@ class Square(FixedCatalogue):
         templates = {"1080x1080": "1080x1080.psd"}
         super().__init__(config(aspects=("1080x1080",), templates=templates, recipe=recipe()))
 
-    def template(self, campaign: Campaign, aspect: str) -> bytes:
+    def template(self, campaign: Campaign, name: str) -> bytes:
         return SQUARE.read_bytes()
 
 

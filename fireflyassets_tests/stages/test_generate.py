@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from fireflyassets.core.failure import Family, Fault
-from fireflyassets.core.recipe import Model
+from fireflyassets.core.recipe_step import Model
 from fireflyassets.core.status import Status
 from fireflyassets.limiter.virtual_time import run
 from fireflyassets.ports.entries import AttemptState
@@ -98,6 +98,30 @@ def test_a_model_in_training_parks_the_job() -> None:
             await here.clock.sleep(timedelta(minutes=10))
         assert (await here.work([job]))[job].turn is Turn.SUCCEEDED
         assert here.images.vendor.sent == 1
+
+    run(scenario)
+
+
+@pytest.mark.parametrize(
+    ("concept", "is_there"),
+    [("bottle", True), ("BOTTLE", True), ("bott", False), ("acme.bottle", False), (None, True)],
+)
+def test_a_subject_s_word_must_stand_in_the_prompt(concept: str | None, *, is_there: bool) -> None:
+    """Without it the picture would not show the subject: refused unpaid, with field and fix."""
+
+    async def scenario() -> None:
+        here = custom_floor("")
+        assert isinstance(here.models, FakeModels)
+        here.models.concept = concept
+        (job,) = here.order(1)  # Its prompt is "a bottle 0".
+        await here.work([job])
+        row = here.row(job)
+        assert row.status is (Status.SUCCEEDED if is_there else Status.REVIEW)
+        assert here.images.vendor.sent == is_there
+        if not is_there:
+            assert f"at job.prompt: the custom model needs its own word {concept!r}" in (
+                row.reason or ""
+            )
 
     run(scenario)
 

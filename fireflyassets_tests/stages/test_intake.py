@@ -29,6 +29,7 @@ from fireflyassets_tests.front_door import (
     card,
     config,
     front_door,
+    stored_manifest,
 )
 
 
@@ -67,7 +68,7 @@ def test_a_request_becomes_a_queued_row_with_all_it_needs() -> None:
     assert (row.credential, row.idempotency_key, row.epoch) == ("acme-main", "job-1", 0)
     assert row.campaign_version == door.intake.catalogue.campaign(CUSTOMER, CAMPAIGN).version
     assert row.human_reviewed is HumanReview.NOT_REQUIRED
-    content = door.objects.get(row.input_manifest)
+    content = stored_manifest(door, row)
     assert content is not None
     assert manifest.load(content).prompt == "A glass of elderflower water on a meadow"
     assert woken(door) == [job_id]

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
@@ -15,7 +16,7 @@ from fireflyassets.core.budget import Block
 from fireflyassets.core.errors import ServiceDown
 from fireflyassets.core.job import JobRow
 from fireflyassets.ports.entries import Duplicate, Recorded, Recording
-from fireflyassets.stages.intake import Answer, Intake
+from fireflyassets.stages.intake import Answer
 from fireflyassets_tests.front_door import (
     CAMPAIGN,
     CUSTOMER,
@@ -23,6 +24,7 @@ from fireflyassets_tests.front_door import (
     FrontDoor,
     asked,
     front_door,
+    stored_manifest,
 )
 
 
@@ -59,7 +61,7 @@ def test_of_many_racing_requests_for_a_key_one_wins_with_its_own_manifest() -> N
         ]
         row = door.ledger.job(ids.job_id(CUSTOMER, "job-1"))
         assert row is not None
-        content = door.objects.get(row.input_manifest)
+        content = stored_manifest(door, row)
         assert content is not None
         assert [manifest.load(content).prompt] == winners
         assert kinds(told).count("Conflict") == 7
@@ -74,7 +76,7 @@ class WatchingLedger(MemoryLedger):
         self.dies = dies
 
     def record(self, rows: Sequence[JobRow], block: Block | None = None) -> list[Recording]:
-        assert all(self._objects.exists(row.input_manifest) for row in rows)
+        assert all(self._objects.exists(manifest.place(row.input_manifest).key) for row in rows)
         told = super().record(rows, block)
         if self.dies:
             raise ConnectionError("The connection broke after the write.")
@@ -85,7 +87,7 @@ def test_a_manifest_is_there_before_its_row() -> None:
     """No wave ever claims a job whose input is missing."""
     door = front_door()
     ledger = WatchingLedger(door.objects)
-    intake = Intake(ledger, door.objects, door.queue, door.intake.catalogue, door.clock)
+    intake = replace(door.intake, ledger=ledger)
 
     told = intake.accept([asked(), asked(key="k2")], customer=CUSTOMER, campaign=CAMPAIGN)
 
@@ -96,7 +98,7 @@ def test_a_lost_answer_is_mended_by_sending_again() -> None:
     """The write went through and the caller never heard: the repeat gets the same job."""
     door = front_door()
     ledger = WatchingLedger(door.objects, dies=True)
-    intake = Intake(ledger, door.objects, door.queue, door.intake.catalogue, door.clock)
+    intake = replace(door.intake, ledger=ledger)
     with pytest.raises(ConnectionError):
         intake.accept([asked()], customer=CUSTOMER, campaign=CAMPAIGN)
 
@@ -118,7 +120,7 @@ def test_a_lost_wake_up_loses_nothing() -> None:
     """The job is durable; dispatch reads the ledger, not the queue."""
     door = front_door()
     queue = DeadQueue(door.clock)
-    intake = Intake(door.ledger, door.objects, queue, door.intake.catalogue, door.clock)
+    intake = replace(door.intake, queue=queue)
 
     (told,) = intake.accept([asked()], customer=CUSTOMER, campaign=CAMPAIGN)
 
@@ -138,7 +140,7 @@ class BrokenObjects(MemoryObjects):
 def test_without_its_manifest_no_row_is_written() -> None:
     """A bucket that can't be written to leaves no half-written job."""
     door = front_door()
-    intake = Intake(door.ledger, BrokenObjects(), door.queue, door.intake.catalogue, door.clock)
+    intake = replace(door.intake, objects=BrokenObjects())
 
     with pytest.raises(ConnectionError):
         intake.accept([asked()], customer=CUSTOMER, campaign=CAMPAIGN)

@@ -6,7 +6,7 @@ import pytest
 
 from fireflyassets.cli.fence import FenceDesk
 from fireflyassets.core.failure import Family, Fault
-from fireflyassets.core.recipe import OnFailure
+from fireflyassets.core.recipe_step import OnFailure
 from fireflyassets.limiter.virtual_time import run
 from fireflyassets.ports.entries import Verdict
 from fireflyassets.ports.images import GenerateRequest

@@ -14,8 +14,7 @@ from fireflyassets.core.budget import Block
 from fireflyassets.core.errors import OwnershipLost
 from fireflyassets.core.job import JobRow
 from fireflyassets.ports.entries import Recording
-from fireflyassets.ports.queue import Message
-from fireflyassets.stages.intake import Intake
+from fireflyassets.ports.queue import MAX_RECEIVES, Message
 from fireflyassets.stages.queue import Drained, drain
 from fireflyassets_tests.front_door import (
     CAMPAIGN,
@@ -28,6 +27,7 @@ from fireflyassets_tests.front_door import (
     card,
     config,
     front_door,
+    stored_manifest,
 )
 
 HOUR = timedelta(hours=1)
@@ -38,7 +38,7 @@ def body(key: str = "job-1", **changes: object) -> str:
         "version": 1,
         "customer": CUSTOMER,
         "campaign": CAMPAIGN,
-        "key": key,
+        "idempotencyKey": key,
         "prompt": GOOD.prompt,
         "locale": GOOD.locale,
         "headline": GOOD.headline,
@@ -64,7 +64,7 @@ def test_requests_become_rows_and_leave_the_queue() -> None:
     assert len(door.ledger.campaign_jobs(CUSTOMER, CAMPAIGN)) == 2
     row = door.ledger.job(ids.job_id("bolt", "c"))
     assert row is not None
-    assert door.objects.exists(row.input_manifest)
+    assert stored_manifest(door, row)
     assert left(door) == []
 
 
@@ -125,7 +125,7 @@ def test_one_slice_may_hold_a_request_twice() -> None:
         (body(locale="fr-FR"), "locale (locale)"),
         (body(aspects=["1x1"]), "aspects (aspect)"),
         (body(aspects="1920x1080"), "aspects (type)"),
-        (body(key="a/b"), "key (key)"),
+        (body(key="a/b"), "idempotencyKey (key)"),
         (body(colour="red"), "colour (unknown)"),
         (body(campaign="nothing"), "There is no campaign 'acme/nothing'"),
     ],
@@ -176,14 +176,14 @@ def test_a_reason_says_what_is_wrong_and_not_only_the_cure() -> None:
         "headline (length): headline has 60 code points; at most 38 are allowed. Shorten it by 22.",
         "locale (locale): 'fr-FR' is not a locale of the campaign. Use one of en-GB, de-DE, ar-AE.",
         (
-            "key (key): The idempotency key is missing. "
+            "idempotencyKey (key): The idempotency key is missing. "
             "Send 1-64 characters of A-Z a-z 0-9 _ -; a UUID is advised."
         ),
     ]
 
 
 def test_a_campaign_that_can_not_be_priced_takes_no_other_down() -> None:
-    """Its messages are put aside with the reason; the neighbour's are recorded."""
+    """Its messages wait for the card, and leave with the reason; the neighbour's are recorded."""
     odd = config(
         customer="bolt",
         recipe={
@@ -198,7 +198,10 @@ def test_a_campaign_that_can_not_be_priced_takes_no_other_down() -> None:
 
     told = drain(door.queue, door.intake, most=100)
 
-    assert told == Drained(recorded=1, quarantined=1)
+    assert told == Drained(recorded=1, waiting=1)
+    for _ in range(MAX_RECEIVES - 1):
+        door.clock.jump(timedelta(minutes=5))
+        drain(door.queue, door.intake, most=100)
     assert "image4_ultra" in str(door.queue.dead[0].reason)
 
 
@@ -226,9 +229,7 @@ class SlowLedger(MemoryLedger):
 def test_a_drain_ends_when_its_time_is_spent() -> None:
     """A sensor's tick is killed after a minute; slices begun within 20 seconds are finished."""
     door = front_door()
-    intake = Intake(
-        SlowLedger(door.clock), door.objects, door.queue, door.intake.catalogue, door.clock
-    )
+    intake = replace(door.intake, ledger=SlowLedger(door.clock))
     door.queue.send([body(f"k{n}") for n in range(400)])
 
     told = drain(door.queue, intake, most=400, budget=timedelta(seconds=20))
@@ -268,7 +269,7 @@ def test_nothing_is_deleted_that_is_not_durable() -> None:
     """The messages come back, and are recorded then."""
     door = front_door()
     door.queue.send([body("a"), body("b")])
-    broken = Intake(FailingLedger(), door.objects, door.queue, door.intake.catalogue, door.clock)
+    broken = replace(door.intake, ledger=FailingLedger())
     with pytest.raises(OwnershipLost):
         drain(door.queue, broken, most=100)
 

@@ -1,12 +1,14 @@
 """Messages for a campaign whose files can't be used: they wait a little, then say why."""
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from fireflyassets.adapters.files import FileCatalogue
+from fireflyassets.adapters.watched_files import WatchedCatalogue
 from fireflyassets.core.errors import Refused
 from fireflyassets.ports.queue import MAX_RECEIVES
 from fireflyassets.stages.queue import Drained, drain
@@ -23,7 +25,7 @@ def body(customer: str = CUSTOMER, campaign: str = CAMPAIGN, **changes: object) 
         "version": 1,
         "customer": customer,
         "campaign": campaign,
-        "key": "k",
+        "idempotencyKey": "k",
         "prompt": GOOD.prompt,
         "locale": GOOD.locale,
         "headline": GOOD.headline,
@@ -93,6 +95,21 @@ def test_a_document_that_changes_under_the_drain_costs_no_message(project: Proje
     door.clock.jump(LATER)
 
     assert drain(door.queue, door.intake, most=10) == Drained(recorded=1)
+
+
+def test_a_list_of_words_that_can_not_be_read_costs_no_message(project: ProjectFolder) -> None:
+    """Nothing passes unjudged, and nothing is put aside for a slip in our own file."""
+    bad = project.write("guardrails/brands.yaml", "rules: [{}]")
+    door = front_door(FileCatalogue(project.root))
+    intake = replace(door.intake, guardrail=WatchedCatalogue(project.root, door.clock))
+    door.queue.send([body()])
+    assert drain(door.queue, intake, most=10) == Drained(waiting=1)
+
+    bad.unlink()
+    intake = replace(door.intake, guardrail=WatchedCatalogue(project.root, door.clock))
+    door.clock.jump(LATER)
+
+    assert drain(door.queue, intake, most=10) == Drained(recorded=1)
 
 
 def test_every_refusal_has_a_remedy() -> None:

@@ -39,9 +39,9 @@ class Dammed(MemoryObjects):
         if self.watched:
             self.lanes.add(current_thread().name.partition("_")[0])
 
-    def get(self, key: str) -> bytes | None:
+    def get(self, key: str, *, part: tuple[int, int] | None = None) -> bytes | None:
         self._note()
-        return super().get(key)
+        return super().get(key, part=part)
 
     def tags(self, key: str) -> dict[str, str] | None:
         self._note()

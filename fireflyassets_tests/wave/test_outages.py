@@ -15,9 +15,7 @@ from fireflyassets.core.errors import StoreUnavailable
 from fireflyassets.core.failure import Family, Fault
 from fireflyassets.core.money import Cause
 from fireflyassets.core.status import Status
-from fireflyassets.fence.protocol import MOST_EARLY
 from fireflyassets.limiter.virtual_time import run
-from fireflyassets.ports.clock import P, T
 from fireflyassets.ports.entries import Attempt, AttemptState, WaveState
 from fireflyassets.ports.paid import EndedBadly, NotAccepted, OutcomeLost
 from fireflyassets.stages.dispatch import RunState, give_back_stranded, sweep
@@ -165,30 +163,6 @@ def test_a_ticket_that_grew_old_is_not_used() -> None:
     run(scenario)
 
 
-def test_a_ledger_that_is_slow_for_good_burns_no_tickets() -> None:
-    """After three rows that came too late for their tickets the job is parked, nothing sent."""
-
-    async def scenario() -> None:
-        here = floor()
-
-        async def slow(call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-            if call.__name__ == "begin_attempt":
-                await here.clock.sleep(MOST_EARLY + timedelta(seconds=0.2))
-            return call(*args, **kwargs)
-
-        here.shop = replace(here.shop, lanes=replace(here.shop.lanes, ledger=slow))
-        (job,) = here.order(1)
-
-        ended = await here.work([job])
-
-        assert ended[job].turn is Turn.PARKED
-        assert here.images.vendor.sent == 0
-        states = [one.state for one in here.ledger.history(job).attempts]
-        assert states == [AttemptState.REFUSED] * 3
-
-    run(scenario)
-
-
 @pytest.mark.parametrize(
     ("call", "answer"),
     [
@@ -269,10 +243,10 @@ class UnreadObjects(MemoryObjects):
 
     away = False
 
-    def get(self, key: str) -> bytes | None:
+    def get(self, key: str, *, part: tuple[int, int] | None = None) -> bytes | None:
         if self.away:
             raise StoreUnavailable("S3", "ReadTimeoutError")
-        return super().get(key)
+        return super().get(key, part=part)
 
 
 def test_a_bucket_that_is_away_when_a_wave_begins_counts_no_crash() -> None:

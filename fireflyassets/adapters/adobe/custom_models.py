@@ -13,7 +13,7 @@ from fireflyassets.adapters.adobe.exchange import Answer, NoAnswer
 from fireflyassets.adapters.adobe.mint import NoToken
 from fireflyassets.adapters.adobe.wire import AdobeWire, Ask, Reply, Untrusted
 from fireflyassets.core.failure import Family, Fault
-from fireflyassets.core.recipe import Model
+from fireflyassets.core.recipe_step import Model
 from fireflyassets.ports.custom_models import CustomModel, CustomModels, NotReady, Ready
 
 _PATH: Final = "/v3/custom-models"
@@ -132,7 +132,8 @@ def _model(item: dict[str, object], state: str) -> CustomModel:
         name=_text(item.get("displayName")) or _text(item.get("assetName")),
         state=said,
         base=name,
-        concept=_text(item.get("conceptId")) or None,
+        # A style needs no word, and may carry one all the same.
+        concept=(item.get("trainingMode") != "style" and _text(item.get("conceptId"))) or None,
     )
 
 

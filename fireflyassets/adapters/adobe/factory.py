@@ -4,7 +4,7 @@ Belongs here: the wiring. Does not: reading the environment, opening and closing
 (``workshop.py``).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from random import SystemRandom
 from typing import Final
@@ -12,6 +12,7 @@ from uuid import uuid4
 
 import httpx
 
+from fireflyassets.adapters.adobe.call_log import Meter
 from fireflyassets.adapters.adobe.custom_models import CustomModelDesk
 from fireflyassets.adapters.adobe.exchange import Exchange
 from fireflyassets.adapters.adobe.firefly import FireflyImages
@@ -26,6 +27,7 @@ from fireflyassets.adapters.adobe.transport import open_client, open_transport
 from fireflyassets.adapters.adobe.wire import AdobeWire
 from fireflyassets.adapters.memory.uploads import MemoryUploads
 from fireflyassets.core.errors import UnusableConfiguration
+from fireflyassets.core.tally import Tally
 from fireflyassets.ports.catalogue import Credential
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.references import UploadCache
@@ -51,6 +53,7 @@ class AdobeClients:
     """For its counts."""
     wire: AdobeWire
     results: ResultStore
+    meter: Meter
 
     async def aclose(self) -> None:
         """Stop renewals and close all connections."""
@@ -73,6 +76,14 @@ class Transports:
         return cls(open_transport(context), open_transport(context))
 
 
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What the clients of all credentials have together."""
+
+    uploads: UploadCache
+    tally: Tally = field(default_factory=Tally)
+
+
 def adobe_clients(
     settings: Settings,
     credential: Credential,
@@ -80,16 +91,16 @@ def adobe_clients(
     token_store: TokenStore,
     clock: Clock,
     transports: Transports | None = None,
-    uploads: UploadCache | None = None,
+    shared: Shared | None = None,
 ) -> AdobeClients:
     """Return the clients that call Adobe as *credential*; nothing is sent yet.
-
-    *uploads* is shared over processes; without it a process remembers its own.
 
     Raises:
         UnusableConfiguration: There is no secret, or a configured host is not on the list.
     """
-    seam = _Seam(_trusted(settings), clock, transports or Transports.opened())
+    shared = shared or Shared(MemoryUploads(clock))
+    meter = Meter(shared.tally, credential.name)
+    seam = _Seam(_trusted(settings), clock, transports or Transports.opened(), meter)
     exchange = Exchange(open_client(seam.transports.adobe), most_bytes=_MOST_JSON)
     tokens = _tokens(settings, credential, secrets, token_store, exchange, seam)
     wire = AdobeWire(
@@ -98,6 +109,7 @@ def adobe_clients(
         tokens=tokens,
         clock=clock,
         correlation=lambda: str(uuid4()),
+        meter=meter,
     )
     results = _results(seam)
     parts = ServiceParts(wire, results, settings.submit_timeout)
@@ -112,11 +124,12 @@ def adobe_clients(
             wire,
             base_url=settings.firefly_url,
             organisation=credential.organisation,
-            cache=uploads or MemoryUploads(clock),
+            cache=shared.uploads,
         ),
         tokens=tokens,
         wire=wire,
         results=results,
+        meter=meter,
     )
 
 
@@ -125,11 +138,18 @@ class _Seam:
     hosts: AllowedHosts
     clock: Clock
     transports: Transports
+    meter: Meter
 
 
 def _results(seam: _Seam) -> ResultStore:
     exchange = Exchange(open_client(seam.transports.storage), most_bytes=_MOST_RESULT)
-    return ResultStore(exchange=exchange, hosts=seam.hosts, clock=seam.clock, within=_DOWNLOAD)
+    return ResultStore(
+        exchange=exchange,
+        hosts=seam.hosts,
+        clock=seam.clock,
+        within=_DOWNLOAD,
+        meter=seam.meter,
+    )
 
 
 def _tokens(
@@ -147,6 +167,7 @@ def _tokens(
         hosts=seam.hosts,
         clock=seam.clock,
         chance=chance,
+        meter=seam.meter,
     )
     return Ims(
         client_id=secrets.read(credential.secret).client_id,

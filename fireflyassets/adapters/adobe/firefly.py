@@ -22,6 +22,7 @@ from fireflyassets.adapters.adobe.firefly_bodies import (
 from fireflyassets.adapters.adobe.firefly_parts import locale_code, seeds_of
 from fireflyassets.adapters.adobe.service import AdobeService, ServiceParts
 from fireflyassets.core.failure import Family
+from fireflyassets.core.recipe_step import V4_MODEL
 from fireflyassets.core.request import Problem
 from fireflyassets.ports.images import (
     CancelAnswer,
@@ -48,7 +49,6 @@ _V4_OFF: Final = Problem(
     "Set FIREFLYASSETS_FIREFLY_V4, or use version 3.",
 )
 UPSCALER: Final = "precise_upsampler_v1"
-V4_MODEL: Final = "image5"
 
 
 class FireflyImages(AdobeService, ImageGenerator):

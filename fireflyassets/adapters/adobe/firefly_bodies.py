@@ -27,7 +27,7 @@ from fireflyassets.adapters.adobe.firefly_parts import (
     written,
 )
 from fireflyassets.core.preflight import EXPAND_LONGEST
-from fireflyassets.core.recipe import CUSTOM_MODELS, Model
+from fireflyassets.core.recipe_step import CUSTOM_MODELS, Model
 
 
 class GenerateBody(VariedBody):

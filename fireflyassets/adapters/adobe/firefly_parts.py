@@ -15,7 +15,7 @@ from fireflyassets.adapters.adobe.hosts import parse_address
 from fireflyassets.core import ids
 from fireflyassets.core.preflight import FILL_SIZES as FILL_SIZE_NAMES
 from fireflyassets.core.preflight import SIZES as SIZE_NAMES
-from fireflyassets.core.recipe import Model
+from fireflyassets.core.recipe_step import Model
 
 SIZES: Final[dict[Model, frozenset[tuple[int, int]]]] = {
     model: frozenset(ids.parse_aspect(name) for name in names)

@@ -14,7 +14,7 @@ from typing import Final, cast
 from urllib.parse import quote_plus, urlencode
 
 from fireflyassets.adapters.adobe import faults, retry_after
-from fireflyassets.adapters.adobe.call_log import Sender
+from fireflyassets.adapters.adobe.call_log import Meter, Sender
 from fireflyassets.adapters.adobe.exchange import Answer, Call, Exchange, NoAnswer
 from fireflyassets.adapters.adobe.hosts import AllowedHosts, parse_address
 from fireflyassets.core.errors import UnusableConfiguration
@@ -54,6 +54,7 @@ class TokenDesk:
         hosts: AllowedHosts,
         clock: Clock,
         chance: Callable[[], float],
+        meter: Meter | None = None,
     ) -> None:
         """Take the service's address; *chance* draws from [0, 1).
 
@@ -67,6 +68,7 @@ class TokenDesk:
         self._exchange = exchange
         self._clock = clock
         self._chance = chance
+        self._meter = meter or Meter()
 
     async def mint(self, secret: ClientSecret, scopes: tuple[str, ...]) -> StoredToken | NoToken:
         """Ask for a token, at most three times: a 429, a 5xx and silence are asked again."""
@@ -91,7 +93,7 @@ class TokenDesk:
         headers = {"Content-Type": "application/x-www-form-urlencoded"}
         call = Call("POST", self._address, headers, urlencode(form).encode())
         until = asyncio.get_running_loop().time() + _CALL.total_seconds()
-        sender = Sender(self._exchange, self._clock, secret.client_id)
+        sender = Sender(self._exchange, self._clock, secret.client_id, self._meter)
         return await sender.send(call, until=until, tried=tried)
 
     def _wait(self, reply: Answer | NoAnswer, tried: int) -> timedelta | None:

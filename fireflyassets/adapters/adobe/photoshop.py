@@ -136,6 +136,7 @@ class PhotoshopCutter(_Photoshop, PictureCutter):
             "image": _file(request.picture_url),
             "mode": request.mode,
             "aspect_ratio": request.ratios or None,
+            "focus": request.focus or None,
         }
         return await self._send("/v1/auto-crop", made(cutting_bodies.CropBody, fields))
 

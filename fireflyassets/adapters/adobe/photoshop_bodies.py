@@ -95,8 +95,8 @@ class OutputBody(Body):
 
     media_type: Literal["image/jpeg", "image/png", "image/tiff", "image/vnd.adobe.photoshop"]
     destination: UrlBody
-    width: Side
-    height: Side
+    width: Side | None = None
+    height: Side | None = None
     quality: Literal["maximum"] | None = None
 
 

@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Final
 
 from fireflyassets.adapters.adobe import faults
-from fireflyassets.adapters.adobe.call_log import Sender
+from fireflyassets.adapters.adobe.call_log import Meter, Sender
 from fireflyassets.adapters.adobe.exchange import Answer, Call, Exchange, NoAnswer
 from fireflyassets.adapters.adobe.hosts import AllowedHosts, parse_address
 from fireflyassets.core.failure import Family, Fault
@@ -28,10 +28,16 @@ class ResultStore:
     """Fetches what a signed URL points to."""
 
     def __init__(
-        self, *, exchange: Exchange, hosts: AllowedHosts, clock: Clock, within: timedelta
+        self,
+        *,
+        exchange: Exchange,
+        hosts: AllowedHosts,
+        clock: Clock,
+        within: timedelta,
+        meter: Meter | None = None,
     ) -> None:
         """Take a client of its own; a download may take *within* altogether."""
-        self._sender = Sender(exchange, clock)
+        self._sender = Sender(exchange, clock, meter=meter or Meter())
         self._hosts = hosts
         self._within = within
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final
 
-from fireflyassets.adapters.adobe.call_log import Sender
+from fireflyassets.adapters.adobe.call_log import Meter, Sender
 from fireflyassets.adapters.adobe.exchange import Answer, Call, Exchange, NoAnswer
 from fireflyassets.adapters.adobe.hosts import AllowedHosts, parse_address
 from fireflyassets.adapters.adobe.ims import Ims
@@ -61,9 +61,10 @@ class AdobeWire:
         tokens: Ims,
         clock: Clock,
         correlation: Callable[[], str],
+        meter: Meter | None = None,
     ) -> None:
         """Take the parts; *correlation* gives a new request id for each call sent."""
-        self._sender = Sender(exchange, clock, tokens.client_id)
+        self._sender = Sender(exchange, clock, tokens.client_id, meter or Meter())
         self._hosts = hosts
         self._tokens = tokens
         self._correlation = correlation
@@ -79,17 +80,19 @@ class AdobeWire:
         if address is None or not self._hosts.trusts(address):
             return Untrusted()
         until = asyncio.get_running_loop().time() + ask.within.total_seconds()
+        minted = self._tokens.counts.mints
         token = await self._token(self._tokens.token(), until)
         if not isinstance(token, str):
             return token
+        cached = self._tokens.counts.mints == minted
         call = Call(ask.method, address, ask.headers, ask.content, ask.paid)
-        reply = await self._send(call, token, until, tried=1)
+        reply = await self._send(call, token, until, tried=1, cached=cached)
         if not isinstance(reply, Answer) or reply.status != _UNAUTHORIZED:
             return reply
         token = await self._token(self._tokens.replacement(token), until)
         if ask.paid or not isinstance(token, str):
             return reply
-        return await self._send(call, token, until, tried=2)
+        return await self._send(call, token, until, tried=2, cached=False)
 
     async def missing_token(self, within: timedelta) -> NoToken | None:
         """Fetch a token if none is in hand; return why none came *within* that time."""
@@ -110,7 +113,9 @@ class AdobeWire:
             # Told as an answer: an error out of a submit would leave its outcome unknown.
             return NoToken(Fault(Family.IMS, None, "no_token_in_time"))
 
-    async def _send(self, call: Call, token: str, until: float, *, tried: int) -> Answer | NoAnswer:
+    async def _send(
+        self, call: Call, token: str, until: float, *, tried: int, cached: bool
+    ) -> Answer | NoAnswer:
         ours = {
             "Authorization": f"Bearer {token}",
             "x-api-key": self._tokens.client_id,
@@ -118,7 +123,7 @@ class AdobeWire:
             "Accept": "application/json",
         }
         call = replace(call, headers={**call.headers, **ours})
-        reply = await self._sender.send(call, until=until, tried=tried)
+        reply = await self._sender.send(call, until=until, tried=tried, cached=cached)
         if isinstance(reply, Answer) and reply.status != _UNAUTHORIZED:
             self._tokens.accepted(token)
         return reply

@@ -8,8 +8,9 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from fireflyassets.adapters.adobe import call_log
-from fireflyassets.adapters.adobe.factory import adobe_clients
+from fireflyassets.adapters.adobe.factory import Shared, adobe_clients
 from fireflyassets.adapters.memory.uploads import MemoryUploads
+from fireflyassets.core.tally import Tally
 from fireflyassets.ports.catalogue import Credential
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.references import UploadCache
@@ -29,13 +30,14 @@ class AdobeWorkshop(Workshop):
         tokens: TokenStore,
         clock: Clock,
         uploads: UploadCache | None = None,
+        tally: Tally | None = None,
     ) -> None:
         """Take the parts; without *uploads* each process remembers its own."""
         self._settings = settings
         self._secrets = secrets
         self._tokens = tokens
         self._clock = clock
-        self._uploads = uploads or MemoryUploads(clock)
+        self._shared = Shared(uploads or MemoryUploads(clock), tally or Tally())
 
     @asynccontextmanager
     async def open(self, credential: Credential) -> AsyncGenerator[PaidServices]:
@@ -48,7 +50,7 @@ class AdobeWorkshop(Workshop):
             self._secrets,
             self._tokens,
             self._clock,
-            uploads=self._uploads,
+            shared=self._shared,
         )
         try:
             clients.tokens.warm()
@@ -61,5 +63,6 @@ class AdobeWorkshop(Workshop):
                 token_counts=lambda: clients.tokens.counts,
             )
         finally:
+            clients.meter.count_tokens(clients.tokens.counts)
             call_log.write_token_counts(clients.tokens.client_id, clients.tokens.counts)
             await clients.aclose()

@@ -29,7 +29,8 @@ ENDED_SHARDS: Final = 10
 OPEN: Final = "open"
 """What the waves that have not ended are found under."""
 RUNNING: Final = "running"
-"""What the jobs that a wave works on are found under."""
+"""What the jobs that a wave works on are found under; below, those that an open call may move."""
+UNSETTLED: Final = "unsettled"
 WAVE_LIFE: Final = timedelta(days=90)
 """How long a wave's row is kept, as long as the jobs it made."""
 
@@ -46,10 +47,7 @@ def wave_key(wave_id: str) -> Item:
 
 
 def keys_key(customer: str, campaign: str) -> Item:
-    """Return the primary key of who may move a campaign's partition keys, beside the waves.
-
-    No wave's id holds a ``#``.
-    """
+    """Return the primary key of who may move a campaign's keys; no wave's id holds a ``#``."""
     return {"waveId": to.text(f"keys#{customer}#{campaign}")}
 
 
@@ -197,15 +195,23 @@ def job_row(item: Item) -> JobRow:
         ended_at=read.maybe_instant("endedAt"),
         cost_possible=read.maybe_decimal("costPossible"),
         booking=booking_of(read.mapping("booking")) if read.has("booking") else None,
+        unsettled=read.maybe_text("runningKey") == UNSETTLED,
     )
 
 
-def cost_attributes(cost: Cost) -> Item:
+def cost_attributes(job_id: str, cost: Cost) -> "dict[str, AttributeValueTypeDef | None]":
     """Return what an ended job has cost."""
     return {
         "costActual": to.number(cost.certain),
         "costPossible": to.number(cost.possible),
+        **at_rest(job_id, unsettled=cost.open),
     }
+
+
+def at_rest(job_id: str, *, unsettled: bool) -> "dict[str, AttributeValueTypeDef | None]":
+    """Return what a job that no wave works on is found under, if an open call may move it."""
+    key, sort = (to.text(UNSETTLED), to.text(job_id)) if unsettled else (None, None)
+    return {"runningKey": key, "runningSort": sort}
 
 
 def hold_attribute(hold: Hold) -> "AttributeValueTypeDef":

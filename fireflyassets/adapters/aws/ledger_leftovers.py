@@ -24,7 +24,7 @@ from fireflyassets.adapters.outbox import StatusEvent, status_event
 from fireflyassets.core.budget import Booking
 from fireflyassets.core.job import JobRow, StepResult
 from fireflyassets.core.money import Cost
-from fireflyassets.core.status import Status
+from fireflyassets.core.status import ENDED, Status
 from fireflyassets.ports.entries import Attempt, Decision, Ending, Operation, Resumed, WaveState
 
 if TYPE_CHECKING:
@@ -95,14 +95,27 @@ class LedgerLeftovers(LedgerCalls):
             "#runningKey = :running AND begins_with(#runningSort, :wave)",
             {":running": to.text(codec.RUNNING), ":wave": codec.running_sort(wave_id, "")},
         )
+        rows = self._found(condition, most)
+        mine = [row for row in rows if row.status is Status.RUNNING and row.wave == wave_id]
+        return sorted(mine, key=lambda row: row.job_id)
+
+    def unsettled(self, *, after: str | None, most: int) -> list[JobRow]:
+        """Return up to *most* unsettled rows by job id, behind *after*."""
+        condition = Condition(
+            "#runningKey = :unsettled AND #runningSort > :after",
+            {":unsettled": to.text(codec.UNSETTLED), ":after": to.text(after or _EARLIEST)},
+        )
+        rows = self._found(condition, most)
+        return sorted((row for row in rows if row.unsettled), key=lambda row: row.job_id)
+
+    def _found(self, condition: Condition, most: int) -> Iterator[JobRow]:
+        """Return the first rows of the index, as they are."""
         found = self._database.pages(query(self._tables.jobs, condition, index=RUNNING.name))
         keys: list[Item] = [
             {"jobId": item["jobId"], "customerId": item["customerId"]}
             for item in islice(found, most)
         ]
-        rows = map(codec.job_row, self._database.get_many(self._tables.jobs, keys))
-        mine = [row for row in rows if row.status is Status.RUNNING and row.wave == wave_id]
-        return sorted(mine, key=lambda row: row.job_id)
+        return map(codec.job_row, self._database.get_many(self._tables.jobs, keys))
 
     def adopt(self, row: JobRow, result: StepResult, operations: Sequence[Operation]) -> bool:
         """As `bind`, for a job that no wave works on."""
@@ -129,19 +142,25 @@ class LedgerLeftovers(LedgerCalls):
         guards: list[TransactWriteItemTypeDef] = [self._moved(row, move), {"Update": noted}]
         if isinstance(move, Ending):
             guards.append(self._event_put(closing_event(row, move)))
-            guards += self._settled(row, booked_at_end(row, move), move.ended_at)
+            guards += self._settled(row, booked_at_end(row, move.cost), move.ended_at)
         return self._write_what_is_new(guards, self._booked(operations))
 
     def recost(self, row: JobRow, cost: Cost) -> bool:
         """Write what an ended job has cost by now; False if it has moved."""
         key = codec.job_key(row.job_id, row.customer_id)
-        after = row.booking.settled(cost) if row.booking else None
-        change = Change({**codec.cost_attributes(cost), **written(after)})
-        told: TransactWriteItemTypeDef = {
-            "Update": update(self._tables.jobs, key, change, unmoved(row))
+        after = booked_at_end(row, cost) if row.status in ENDED else row.booking
+        change = Change({**codec.cost_attributes(row.job_id, cost), **written(after)})
+        as_read, known = unmoved(row), row.cost
+        told: Item = {":actual": to.number(known.certain), ":possible": to.number(known.possible)}
+        condition = Condition(
+            f"{as_read.text} AND #costActual = :actual AND #costPossible = :possible",
+            {**as_read.values, **told},
+        )
+        recosted: TransactWriteItemTypeDef = {
+            "Update": update(self._tables.jobs, key, change, condition)
         }
-        more = self._settled(row, after, row.ended_at or row.updated_at)
-        return isinstance(self._database.transact([told, *more]), Committed)
+        more = self._settled(row, after, row.updated_at)
+        return isinstance(self._database.transact([recosted, *more]), Committed)
 
     def _settled(
         self, row: JobRow, after: Booking | None, at: datetime
@@ -203,6 +222,7 @@ def _resumed(row: JobRow, at: datetime) -> Change:
             "notBefore": to.instant(at),
             "updatedAt": to.instant(at),
             "queueSort": codec.queue_sort(at, row.job_id),
+            **codec.at_rest(row.job_id, unsettled=False),
         },
         copies={"queueKey": "queueHome"},
     )
@@ -210,14 +230,14 @@ def _resumed(row: JobRow, at: datetime) -> Change:
 
 def closed(row: JobRow, ending: Ending) -> Change:
     """Return what the end of a job that no wave works on writes: a new epoch, out of its line."""
-    change = ended(row.job_id, ending, booked_at_end(row, ending))
+    change = ended(row.job_id, ending, booked_at_end(row, ending.cost))
     gone = dict.fromkeys(("hold", "notBefore", "queueKey", "queueSort"))
     return replace(change, sets={**change.sets, **gone}, adds={**change.adds, "epoch": 1})
 
 
-def booked_at_end(row: JobRow, ending: Ending) -> Booking | None:
-    """Return what a job takes of budgets once it has ended."""
-    return row.booking.settled(ending.cost) if row.booking else None
+def booked_at_end(row: JobRow, cost: Cost) -> Booking | None:
+    """Return what a job takes of budgets once it has ended at a cost."""
+    return row.booking.settled(cost) if row.booking else None
 
 
 def closing_event(row: JobRow, ending: Ending) -> StatusEvent:

@@ -38,7 +38,7 @@ class LedgerSteering(LedgerLeftovers):
         items: list[TransactWriteItemTypeDef] = [
             {"Update": ended},
             self._event_put(closing_event(row, ending)),
-            *self._settled(row, booked_at_end(row, ending), ending.ended_at),
+            *self._settled(row, booked_at_end(row, ending.cost), ending.ended_at),
         ]
         return isinstance(self._database.transact(items), Committed)
 

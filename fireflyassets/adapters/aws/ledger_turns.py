@@ -6,7 +6,6 @@ epoch of a job that was never claimed, and a lost guess hands the row back.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
@@ -18,7 +17,7 @@ from fireflyassets.adapters.aws.database import Cancelled, Committed
 from fireflyassets.adapters.aws.expressions import Change, Condition, update
 from fireflyassets.adapters.aws.ledger_base import LedgerBase
 from fireflyassets.adapters.budget_rules import refused, replays
-from fireflyassets.adapters.ledger_rules import FAULTS, is_claimable
+from fireflyassets.adapters.ledger_rules import FAULTS, is_claimable, is_unsettled
 from fireflyassets.adapters.outbox import StatusEvent, status_event
 from fireflyassets.core.budget import Booking, Counter
 from fireflyassets.core.errors import OwnershipLost
@@ -130,6 +129,7 @@ class LedgerTurns(LedgerBase):
                 "wave": None,
                 "reason": to.text(release.reason),
                 "updatedAt": to.instant(now),
+                **codec.at_rest(claim.job_id, unsettled=is_unsettled(release.hold)),
                 **_wait(claim.job_id, release),
                 **_moved(claim, release),
             },
@@ -138,7 +138,7 @@ class LedgerTurns(LedgerBase):
         )
         epoch = claim.epoch + release.crashed
         event = _event(claim, self._campaign_of(claim), Status.QUEUED, epoch, now)
-        if not isinstance(self._move(claim, _outside(change), owned(claim), event), Committed):
+        if not isinstance(self._move(claim, change, owned(claim), event), Committed):
             raise lost(claim)
 
     def finish(self, claim: Claim, ending: Ending) -> None:
@@ -150,7 +150,7 @@ class LedgerTurns(LedgerBase):
         event = _event(claim, campaign, ending.status, claim.epoch, ending.ended_at)
         for _ in range(CLAIM_TRIES):
             after = booking.settled(ending.cost) if booking else None
-            change = _outside(ended(claim.job_id, ending, after))
+            change = ended(claim.job_id, ending, after)
             condition = owned(claim).and_also(as_read(booking))
             more = settled(
                 self._tables, claim.job_id, claim.customer, booking, after, ending.ended_at
@@ -193,7 +193,7 @@ def ended(job_id: str, ending: Ending, booking: Booking | None) -> Change:
             "status": to.text(ending.status),
             "reason": None if ending.reason is None else to.text(ending.reason),
             "outputs": to.texts(ending.outputs),
-            **codec.cost_attributes(ending.cost),
+            **codec.cost_attributes(job_id, ending.cost),
             **written(booking),
             "updatedAt": to.instant(ending.ended_at),
             "endedAt": to.instant(ending.ended_at),
@@ -203,11 +203,6 @@ def ended(job_id: str, ending: Ending, booking: Booking | None) -> Change:
         },
         adds={"attempts": 1} if ending.status in FAULTS else {},
     )
-
-
-def _outside(change: Change) -> Change:
-    """Return the change of a job that leaves its wave."""
-    return replace(change, sets={**change.sets, "runningKey": None, "runningSort": None})
 
 
 def owned(claim: Claim) -> Condition:

@@ -18,11 +18,13 @@ from fireflyassets.ports.objects import ObjectStore
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
-    from mypy_boto3_s3.type_defs import PutObjectRequestTypeDef
+    from mypy_boto3_s3.type_defs import GetObjectRequestTypeDef, PutObjectRequestTypeDef
 
 _STORE: Final = "S3"
 _ABSENT: Final = frozenset({"NoSuchKey", "404", "NotFound"})
 """Codes of a missing object; HEAD has no body and so gives its status instead."""
+_BEYOND: Final = "InvalidRange"
+"""Of a part that begins where the object has ended."""
 _LONGEST: Final = timedelta(days=7)
 """Of a signature of version 4; a longer one is refused by whoever reads it."""
 
@@ -54,12 +56,15 @@ class S3ObjectStore(ObjectStore):
         self._client.put_object(**request)
 
     @told(_STORE)
-    def get(self, key: str) -> bytes | None:
-        """Return an object's bytes, or None where there is none."""
+    def get(self, key: str, *, part: tuple[int, int] | None = None) -> bytes | None:
+        """Return an object's bytes, or a *part* of them; None where there is none."""
+        request: GetObjectRequestTypeDef = {"Bucket": self._bucket, "Key": key}
+        if part:
+            request["Range"] = f"bytes={part[0]}-{part[1] - 1}"
         try:
-            answer = self._client.get_object(Bucket=self._bucket, Key=key)
+            answer = self._client.get_object(**request)
         except ClientError as error:
-            return _none_if_absent(error)
+            return b"" if _code(error) == _BEYOND else _none_if_absent(error)
         with answer["Body"] as body:
             return body.read()
 
@@ -112,5 +117,9 @@ class S3ObjectStore(ObjectStore):
 
 
 def _none_if_absent(error: ClientError) -> None:
-    if error.response.get("Error", {}).get("Code") not in _ABSENT:
+    if _code(error) not in _ABSENT:
         raise error
+
+
+def _code(error: ClientError) -> str | None:
+    return error.response.get("Error", {}).get("Code")

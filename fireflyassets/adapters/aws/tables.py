@@ -127,7 +127,8 @@ OPEN_CALLS: Final = Index("open", "open", "openAt", projection="KEYS_ONLY")
 """Sends that are owed an answer, by time. One key carries the 1,000 writes a second of a partition
 of the index, two for each send: 500 paid calls a second."""
 RUNNING: Final = Index("running", "runningKey", "runningSort", projection="KEYS_ONLY")
-"""Jobs that a wave works on, by wave. Wave ids sort by time, so the oldest wave comes first."""
+"""Jobs that a wave works on, by wave: wave ids sort by time, so the oldest comes first. Under a key
+of their own those that no wave has and that an open call may still move."""
 
 OPEN_BLOCKS: Final = Index("open", "open", "madeAt", projection="KEYS_ONLY")
 """Reservations that rows are still being written under, by age."""

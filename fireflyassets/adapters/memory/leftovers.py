@@ -42,6 +42,13 @@ class MemoryLeftovers(MemoryBudgets):
         wave = self._waves.get(row.wave or "")
         return row.status is Status.RUNNING and (wave is None or wave.state is WaveState.ENDED)
 
+    def unsettled(self, *, after: str | None, most: int) -> list[JobRow]:
+        """Return up to *most* unsettled rows by job id, behind *after*."""
+        with self._lock:
+            rows = [row for row in self._rows.values() if row.unsettled]
+        behind = (row for row in rows if after is None or row.job_id > after)
+        return sorted(behind, key=lambda row: row.job_id)[:most]
+
     def adopt(self, row: JobRow, result: StepResult, operations: Sequence[Operation]) -> bool:
         """As `bind`, for a job that no wave works on."""
         check_unowned(row)
@@ -75,10 +82,10 @@ class MemoryLeftovers(MemoryBudgets):
     def recost(self, row: JobRow, cost: Cost) -> bool:
         """Write what an ended job has cost by now; False if it has moved."""
         with self._lock:
-            if not self._is_still(row):
+            now = self._rows.get(row.job_id)
+            if now is None or not self._is_still(row) or now.cost != row.cost:
                 return False
-            now = self._rows[row.job_id]
-            self._keep(turns.recosted(now, cost))
+            self._keep(turns.costing(now, cost))
             return True
 
     def lift(self, row: JobRow, *, now: datetime, said: str | None = None) -> bool:

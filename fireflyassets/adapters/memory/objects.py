@@ -44,10 +44,10 @@ class MemoryObjects(ObjectStore):
         with self._lock:
             self._objects[key] = StoredObject(content, media_type, dict(tags or {}))
 
-    def get(self, key: str) -> bytes | None:
-        """Return an object's bytes, or None where there is none."""
+    def get(self, key: str, *, part: tuple[int, int] | None = None) -> bytes | None:
+        """Return an object's bytes, or a *part* of them; None where there is none."""
         stored = self.objects.get(key)
-        return stored.content if stored else None
+        return stored.content[slice(*part or (None,))] if stored else None
 
     def exists(self, key: str) -> bool:
         """Say whether there is an object under *key*."""

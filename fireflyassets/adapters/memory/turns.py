@@ -6,7 +6,7 @@ Belongs here: the rows after claim, release and end, and the condition of each. 
 from dataclasses import replace
 from datetime import datetime
 
-from fireflyassets.adapters.ledger_rules import FAULTS
+from fireflyassets.adapters.ledger_rules import FAULTS, is_unsettled
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.money import Cost
 from fireflyassets.core.status import Status
@@ -37,6 +37,7 @@ def claimed(row: JobRow, wave_id: str, now: datetime) -> JobRow:
         epoch=row.epoch + 1,
         not_before=None,
         reason=None,
+        unsettled=False,
         updated_at=now,
     )
 
@@ -61,6 +62,7 @@ def released(row: JobRow, release: Release, now: datetime) -> JobRow:
         reason=release.reason,
         not_before=release.not_before,
         hold=release.hold,
+        unsettled=is_unsettled(release.hold),
         credential=release.credential or row.credential,
         updated_at=now,
     )
@@ -68,32 +70,30 @@ def released(row: JobRow, release: Release, now: datetime) -> JobRow:
 
 def resumed(row: JobRow, now: datetime) -> JobRow:
     """Return a held row without its hold, due now."""
-    return replace(row, hold=None, reason=None, not_before=now, updated_at=now)
+    return replace(row, hold=None, unsettled=False, reason=None, not_before=now, updated_at=now)
+
+
+def costing(row: JobRow, cost: Cost) -> JobRow:
+    """Return an ended row with what it has cost."""
+    return replace(
+        row,
+        cost_actual=cost.certain,
+        cost_possible=cost.possible,
+        unsettled=cost.open,
+        booking=row.booking.settled(cost) if row.booking else None,
+    )
 
 
 def finished(row: JobRow, ending: Ending) -> JobRow:
     """Return the ended row; it goes on naming the wave that ended it."""
     return replace(
-        row,
+        costing(row, ending.cost),
         status=ending.status,
         reason=ending.reason,
         outputs=ending.outputs,
-        cost_actual=ending.cost.certain,
-        cost_possible=ending.cost.possible,
         ended_at=ending.ended_at,
         ttl=ending.ttl,
         run_id=ending.run_id or row.run_id,
         attempts=row.attempts + (ending.status in FAULTS),
         updated_at=ending.ended_at,
-        booking=row.booking.settled(ending.cost) if row.booking else None,
-    )
-
-
-def recosted(row: JobRow, cost: Cost) -> JobRow:
-    """Return an ended row with what it has cost by now."""
-    return replace(
-        row,
-        cost_actual=cost.certain,
-        cost_possible=cost.possible,
-        booking=row.booking.settled(cost) if row.booking else None,
     )

@@ -15,7 +15,7 @@ import httpx
 from fireflyassets.adapters.adobe.factory import AdobeClients, Transports, adobe_clients
 from fireflyassets.adapters.memory.tokens import MemoryTokens
 from fireflyassets.adapters.secrets import EnvironmentSecrets
-from fireflyassets.core.recipe import Model
+from fireflyassets.core.recipe_step import Model
 from fireflyassets.ports.catalogue import Credential
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.documents import CompositeRequest

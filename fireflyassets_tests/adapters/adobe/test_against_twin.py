@@ -14,7 +14,7 @@ from fireflyassets.adapters.adobe.factory import AdobeClients
 from fireflyassets.adapters.clock import SystemClock
 from fireflyassets.adapters.psd import read_template
 from fireflyassets.core.failure import FailureClass, classify
-from fireflyassets.core.recipe import Model
+from fireflyassets.core.recipe_step import Model
 from fireflyassets.ports.custom_models import NotReady
 from fireflyassets.ports.documents import (
     ActionsRequest,

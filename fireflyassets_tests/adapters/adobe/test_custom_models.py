@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from fireflyassets.core.failure import ACTIONS, Action, FailureClass, classify
-from fireflyassets.core.recipe import Model
+from fireflyassets.core.recipe_step import Model
 from fireflyassets.ports.custom_models import CustomModel, NotReady, Ready
 from fireflyassets.ports.paid import Accepted
 from fireflyassets_tests.adapters.adobe import bench
@@ -173,3 +173,14 @@ def test_listing_that_fails_stops_the_call(answer: httpx.Response, failure: Fail
 
     assert isinstance(outcome, NotReady)
     assert classify(outcome.fault) is failure
+
+
+@pytest.mark.parametrize(
+    ("mode", "concept"), [("subject", "acmebottle"), (None, "acmebottle"), ("style", None)]
+)
+def test_only_a_subject_has_a_word(mode: str | None, concept: str | None) -> None:
+    """A style's model needs no word in the prompt, whatever stands in its entry."""
+    found = Shelf(published=[{**model(), "trainingMode": mode}]).check()
+
+    assert isinstance(found, Ready)
+    assert found.model.concept == concept

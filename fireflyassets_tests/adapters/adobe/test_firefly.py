@@ -9,7 +9,7 @@ from fireflyassets.adapters.adobe.firefly import generate_fields
 from fireflyassets.adapters.adobe.firefly_bodies import GenerateBody
 from fireflyassets.adapters.adobe.firefly_parts import SIZES
 from fireflyassets.core.failure import FailureClass, classify
-from fireflyassets.core.recipe import Model
+from fireflyassets.core.recipe_step import Model
 from fireflyassets.ports.images import GenerateRequest, Linked, Structure, Style, Uploaded
 from fireflyassets.ports.paid import Accepted, NotAccepted
 from fireflyassets_tests.adapters.adobe import bench

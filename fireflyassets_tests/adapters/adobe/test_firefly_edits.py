@@ -8,7 +8,7 @@ import pytest
 
 from fireflyassets.adapters.adobe.factory import AdobeClients
 from fireflyassets.core.failure import FailureClass, classify
-from fireflyassets.core.recipe import Model
+from fireflyassets.core.recipe_step import Model
 from fireflyassets.ports.images import (
     ExpandRequest,
     FillRequest,

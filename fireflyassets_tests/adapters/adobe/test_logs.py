@@ -8,8 +8,11 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from fireflyassets.adapters.adobe.call_log import CallRecord
+from fireflyassets.adapters.adobe.call_log import CallRecord, endpoint_of
+from fireflyassets.adapters.adobe.hosts import parse_address
 from fireflyassets.adapters.adobe.transport import open_client, open_transport
+from fireflyassets.core.tally import Tally
+from fireflyassets.ports.trace import traced
 from fireflyassets_tests.adapters.adobe import bench
 from fireflyassets_tests.adapters.adobe.loopback import by_path, granting, saying, settings_for
 from fireflyassets_tests.adapters.adobe.raw_server import Connection, raw_server
@@ -155,3 +158,51 @@ def test_cancelled_call_leaves_its_line(records: Records) -> None:
         bench.run(cancel, configured=settings_for(server))
 
     assert records.calls()[-1].status == "cancelled"
+
+
+def counted(tally: Tally, name: str) -> dict[tuple[str, ...], float]:
+    """Return labels -> count of one metric."""
+    return {
+        tuple(one.labels.values()): next(iter(one.values))
+        for one in tally.totals()
+        if one.metric.name == name
+    }
+
+
+def test_each_call_is_counted_by_what_it_called_for_whom_and_how_it_ended() -> None:
+    """Endpoints hold no ids; a 429 is counted as a refusal; the latency is by endpoint."""
+    answers = bench.answering(httpx.Response(429), httpx.Response(200, json={}))
+
+    async def use_it(clients: bench.AdobeClients) -> Tally:
+        with traced(customer="acme"):
+            await clients.images.poll(bench.STATUS_URL)
+            await clients.images.poll(bench.STATUS_URL.replace("one", "two"))
+        return clients.meter.tally
+
+    tally = bench.run(use_it, bench.ScriptedAdobe(answers))
+
+    status, mint = "/v3/status/{id}", "/ims/token/v3"
+    assert counted(tally, "adobe_calls") == {
+        (mint, "acme-main", "acme", "200"): 1,
+        (status, "acme-main", "acme", "429"): 1,
+        (status, "acme-main", "acme", "200"): 1,
+    }
+    assert counted(tally, "adobe_calls_refused") == {(status, "acme-main", "acme"): 1}
+    assert set(counted(tally, "adobe_latency")) == {(mint,), (status,)}
+
+
+@pytest.mark.parametrize(
+    ("path", "endpoint"),
+    [
+        ("/v3/images/generate-async", "/v3/images/generate-async"),
+        ("/v2/create-composite", "/v2/create-composite"),
+        ("/v3/status/urn:ff:jobs:epo854211:0d1e-4f", "/v3/status/{id}"),
+        ("/v2/status/0d1e2f3a-4b5c-6d7e-8f90-a1b2c3d4e5f6?x=1", "/v2/status/{id}"),
+        ("/v3/cancel/urn%3Aff%3Aone", "/v3/cancel/{id}"),
+    ],
+)
+def test_an_endpoint_names_no_single_job(path: str, endpoint: str) -> None:
+    """Ids of any form become one word, or each job would be a metric of its own."""
+    address = parse_address(f"https://a.adobe.io{path}")
+    assert address is not None
+    assert endpoint_of(address) == endpoint

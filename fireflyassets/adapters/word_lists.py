@@ -1,0 +1,83 @@
+"""The guardrail as lists of words: what prompts must not say, and what is said instead.
+
+Belongs here: the shape of a file under ``guardrails/`` and how its words are found. Does not:
+reading files (``files.py``), the lists themselves, which are data.
+
+A word is found as a whole, whatever its case and its spaces. What declines goes before what
+rewrites. Without a rule every prompt is allowed.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from fireflyassets.core.campaign import Locale, Slug
+from fireflyassets.core.job import Rewritten
+from fireflyassets.ports.guardrail import Allowed, Declined, Guardrail, Verdict
+
+
+class WordRule(BaseModel):
+    """Words, for whom they count, and what becomes of a prompt that holds one."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    rule: Slug
+    """What its customers are told."""
+    fix: str = Field(min_length=1, max_length=200)
+    words: tuple[str, ...] = ()
+    replace_with: str | None = Field(default=None, max_length=100)
+    """What is sent instead; left out, the prompt is declined."""
+    customers: frozenset[Slug] | None = None
+    """Whose prompts are looked at; left out, everybody's."""
+    locales: frozenset[Locale] | None = None
+
+    def concerns(self, *, customer: str, locale: str) -> bool:
+        """Say whether the rule is for such a prompt."""
+        of_customer = self.customers is None or customer in self.customers
+        return of_customer and (self.locales is None or locale in self.locales)
+
+    def pattern(self) -> re.Pattern[str] | None:
+        """Return what finds any of the words as a whole; None where there is none."""
+        said = [r"\s+".join(map(re.escape, _plain(word).split())) for word in self.words]
+        longest_first = sorted(filter(None, said), key=len, reverse=True)
+        if not longest_first:
+            return None
+        return re.compile(rf"(?<!\w)(?:{'|'.join(longest_first)})(?!\w)", re.IGNORECASE)
+
+
+class WordList(BaseModel):
+    """One file of rules."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    rules: tuple[WordRule, ...] = ()
+
+
+class WordLists(Guardrail):
+    """All lists of a project."""
+
+    def __init__(self, lists: Iterable[WordList] = ()) -> None:
+        rules = [(rule, rule.pattern()) for one in lists for rule in one.rules]
+        found = [(rule, pattern) for rule, pattern in rules if pattern]
+        self._declining = [one for one in found if one[0].replace_with is None]
+        self._rewriting = [one for one in found if one[0].replace_with is not None]
+
+    def judge(self, prompt: str, *, customer: str, campaign: str, locale: str) -> Verdict:
+        """Return whether and how *prompt* may be sent."""
+        text = _plain(prompt)
+        for rule, pattern in self._declining:
+            if rule.concerns(customer=customer, locale=locale) and pattern.search(text):
+                return Declined(rule.rule, rule.fix)
+        broken: list[str] = []
+        for rule, pattern in self._rewriting:
+            if rule.concerns(customer=customer, locale=locale):
+                # As a function, whose result is taken as it is: a backslash is no reference.
+                text, count = pattern.subn(lambda _, rule=rule: rule.replace_with or "", text)
+                broken += [rule.rule] if count else []
+        return Rewritten(text, ", ".join(broken)) if broken else Allowed()
+
+
+def _plain(text: str) -> str:
+    return unicodedata.normalize("NFC", text)

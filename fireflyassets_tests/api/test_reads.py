@@ -1,0 +1,99 @@
+"""Lists and sums that are asked for often. Here: cursors, turns, kept pages, the finish."""
+
+import base64
+from datetime import timedelta
+
+from fireflyassets.adapters.memory.clock import FakeClock
+from fireflyassets.api.reads import FRESH, KeptPages
+from fireflyassets_tests.api.desk_clerk import OTHER, clerk
+from fireflyassets_tests.front_door import CAMPAIGN, NOON, FixedCatalogue, config
+
+
+def test_a_cursor_that_was_changed_is_refused() -> None:
+    """One of another campaign's list is as well: it would begin anywhere."""
+    desk = clerk(FixedCatalogue(config(), config(campaign="relaunch")))
+    for key in ("a", "b"):
+        desk.post(idempotencyKey=key)
+    path = f"/v1/campaigns/{CAMPAIGN}/jobs?limit=1"
+    cursor = desk.ask("GET", path).json()["next"]
+    said = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
+    later = base64.urlsafe_b64encode(said.replace("2026", "2027").encode()).decode()
+
+    assert desk.ask("GET", f"{path}&cursor={cursor}").status_code == 200
+    assert desk.ask("GET", f"{path}&cursor={later}").status_code == 400
+    other = f"/v1/campaigns/relaunch/jobs?cursor={cursor}"
+    assert desk.ask("GET", other).status_code == 400
+
+
+def test_a_tenant_that_asks_too_often_is_told_how_long_to_wait() -> None:
+    """429 for its lists and sums, until a turn is there again; others do not notice."""
+    desk = clerk(lists_per_minute=4)
+    paths = [f"/v1/campaigns/{CAMPAIGN}", f"/v1/campaigns/{CAMPAIGN}/jobs"] * 2
+
+    first = [desk.ask("GET", path).status_code for path in paths]
+    refused = desk.ask("GET", paths[1])
+    other = desk.ask("GET", paths[1], token=OTHER)
+    desk.door.clock.jump(timedelta(seconds=int(refused.headers["Retry-After"])))
+
+    assert first == [200] * 4
+    assert (refused.status_code, refused.headers["Retry-After"]) == (429, "15")
+    assert refused.json()["problems"][0]["rule"] == "rate"
+    assert other.status_code == 200
+    assert desk.ask("GET", paths[1]).status_code == 200
+    assert desk.ask("GET", paths[1]).status_code == 429
+
+
+def test_unused_asks_add_up_to_a_minute_and_no_more() -> None:
+    """A tenant that was away for an hour does not come back with an hour's worth."""
+    desk = clerk(lists_per_minute=3)
+    desk.ask("GET", f"/v1/campaigns/{CAMPAIGN}")
+    desk.door.clock.jump(timedelta(minutes=50))
+
+    told = [desk.ask("GET", f"/v1/campaigns/{CAMPAIGN}").status_code for _ in range(5)]
+
+    assert told == [200, 200, 200, 429, 429]
+
+
+def test_a_list_is_kept_for_a_moment_and_for_its_own_tenant_alone() -> None:
+    """Many who ask at once cost one read; what is new shows two seconds later."""
+    desk = clerk()
+    path = f"/v1/campaigns/{CAMPAIGN}/jobs"
+    assert desk.ask("GET", path).json()["jobs"] == []
+    desk.post()
+
+    assert desk.ask("GET", path).json()["jobs"] == []
+    assert len(desk.ask("GET", f"{path}?limit=5").json()["jobs"]) == 1
+    desk.door.clock.jump(FRESH)
+    assert len(desk.ask("GET", path).json()["jobs"]) == 1
+    assert desk.ask("GET", path, token=OTHER).json()["jobs"] == []
+
+
+def test_kept_lists_are_bounded() -> None:
+    """What was kept first goes first."""
+    kept = KeptPages(FakeClock(NOON))
+    big = bytes(20 * 1024 * 1024)
+    kept.page("a", lambda: big)
+    kept.page("b", lambda: big)
+
+    assert kept.page("b", lambda: b"") == big
+    assert kept.page("a", lambda: b"anew") == b"anew"
+
+
+def test_a_campaign_tells_when_it_is_expected_to_be_done() -> None:
+    """By the contract's pace, from what is open; and what that takes for granted."""
+    desk = clerk()
+    path = f"/v1/campaigns/{CAMPAIGN}"
+    empty = desk.ask("GET", path).json()
+    for n in range(32):
+        desk.post(idempotencyKey=f"k{n}")
+
+    told = desk.ask("GET", path).json()
+    desk.ask("POST", f"{path}/hold", json={"reason": "a test"})
+    held = desk.ask("GET", path).json()
+
+    # 80 % of 4 pictures a minute; the composites are faster.
+    assert told["expectedFinish"] == "2026-11-30T12:11:00Z"
+    assert told["expectedFinishNote"].startswith("32 open jobs at 3.2 a minute, if no other")
+    assert (empty["expectedFinish"], held["expectedFinish"]) == (None, None)
+    assert "no open job" in empty["expectedFinishNote"]
+    assert "on hold" in held["expectedFinishNote"]
