@@ -37,7 +37,7 @@ class BudgetEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Asking:
     """A reservation before one of its budgets. Nothing *wanted*: the budget as it stands."""
 
     cap: Cap
@@ -85,7 +85,7 @@ class Standing:
         )
 
 
-def refused(standings: Iterable[Standing]) -> OverBudget | None:
+def refused(standings: Iterable[Asking]) -> OverBudget | None:
     """Return the budget that has the least room, if a reservation does not fit into one."""
     tight = [
         OverBudget(
@@ -139,13 +139,13 @@ def overrun_event(
     )
 
 
-def replays(row: JobRow, counters: Iterable[Counter], now: datetime) -> list[Standing]:
+def replays(row: JobRow, counters: Iterable[Counter], now: datetime) -> list[Asking]:
     """Return what an ended job that is run again asks of its budgets, by the caps held against."""
     if row.booking is None:
         return []
     wanted = row.booking.renewed(row.cost_estimate).taken - row.booking.taken
     return [
-        Standing(Cap(one.scope, one.cap, (), ""), one, wanted, now)
+        Asking(Cap(one.scope, one.cap, (), ""), one, wanted, now)
         for one in counters
         if one.cap is not None and wanted
     ]

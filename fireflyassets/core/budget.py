@@ -8,7 +8,7 @@ intake to its end. From then on it has spent what was certainly billed, and hold
 been billed besides. A month is a calendar month in UTC: the one in which the job was accepted.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -199,10 +199,14 @@ class Counter:
         """Return what is held and not spent."""
         return self.taken - self.spent
 
+    def lasting(self, now: datetime) -> Raise | None:
+        """Return the raise that lasts, if one does."""
+        return self.raised if self.raised and now < self.raised.until else None
+
     def bound(self, cap: Decimal, now: datetime) -> Decimal:
         """Return the most that may be taken now."""
-        lasts = self.raised is not None and now < self.raised.until
-        return cap + self.raised.operations if lasts and self.raised else cap
+        raised = self.lasting(now)
+        return cap + raised.operations if raised else cap
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,3 +239,31 @@ class Alert:
 def steps_between(cap: Cap, alerted: int, taken: Decimal) -> Sequence[int]:
     """Return the alerts that *taken* has reached and that were not told."""
     return [one for one in cap.alerts if alerted < one <= cap.step_at(taken)]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A counter beside the cap that is set for it; None: none is set any more."""
+
+    counter: Counter
+    cap: Cap | None
+
+    def raised(self, now: datetime) -> Raise | None:
+        """Return the raise that lasts, if one does."""
+        return self.counter.lasting(now)
+
+    def left(self, now: datetime) -> Decimal | None:
+        """Return what may still be reserved; None: as much as one likes."""
+        if self.cap is None:
+            return None
+        return max(ZERO, self.counter.bound(self.cap.operations, now) - self.counter.taken)
+
+
+def side_by_side(
+    caps: Iterable[Cap], counters: Iterable[Counter], customer: str, month: str
+) -> Iterator[Standing]:
+    """Yield each cap with its counter, then counters that no cap is set for."""
+    known = {one.scope: one for one in counters}
+    for cap in caps:
+        yield Standing(known.pop(cap.scope, Counter(customer, month, cap.scope)), cap)
+    yield from (Standing(one, None) for one in known.values())

@@ -9,14 +9,14 @@ the rows were read, and nothing was reserved in the last minute: an index may be
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
 from typing import Final
 
-from fireflyassets.core.budget import Counter, end_of, first_of
+from fireflyassets.core.budget import Counter, end_of, first_of, month_of
 from fireflyassets.core.job import JobRow
 from fireflyassets.ports.entries import Place
 from fireflyassets.ports.ledger import JobLedger
@@ -57,6 +57,20 @@ class Proven:
             f"{said}; the counter says taken {one.taken}, spent {one.spent}, "
             f"its rows and blocks taken {self.taken}, spent {self.spent}"
         )
+
+
+def prove_all(
+    ledger: JobLedger, customers: Iterable[str], *, now: Callable[[], datetime]
+) -> list[Proven]:
+    """Prove this month and the one before, in which jobs may still end."""
+    first = first_of(month_of(now()))
+    months = (month_of(first - timedelta(days=1)), month_of(first))
+    return [
+        one
+        for customer in sorted(set(customers))
+        for month in months
+        for one in prove(ledger, customer, month, now=now)
+    ]
 
 
 def prove(

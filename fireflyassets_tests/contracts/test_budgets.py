@@ -39,6 +39,8 @@ def test_a_block_is_held_in_every_budget_or_in_none(ledger_world: World) -> None
     refused = reserve(ledger_world, "2", "b-2", wide, tight)
 
     assert isinstance(held, Reserved)
+    assert isinstance(refused, OverBudget)
+    assert refused.room == Decimal(1)
     assert refused == OverBudget(
         scope=BRAND,
         month=MONTH,
@@ -47,7 +49,6 @@ def test_a_block_is_held_in_every_budget_or_in_none(ledger_world: World) -> None
         reserved=Decimal(4),
         wanted=Decimal(2),
     )
-    assert refused.room == Decimal(1)
     assert stands(ledger_world) == stands(ledger_world, BRAND) == (Decimal(4), Decimal(0))
     assert [one.block_id for one in ledger_world.ledger.blocks(ACME, MONTH)] == ["b-1"]
     assert_adds_up(ledger_world.ledger)
@@ -84,9 +85,12 @@ def test_the_same_block_again_takes_nothing_more(ledger_world: World) -> None:
 def test_months_customers_and_scopes_are_apart(ledger_world: World) -> None:
     """What one takes, no other has less of."""
     ledger = ledger_world.ledger
-    reserve(ledger_world, "100")
-    for name, more in (("b-2", {"month": "2026-04"}), ("b-3", {"customer": "bolt"})):
-        told = ledger.reserve(block("100", name, **more), (cap(),), now=NOON)
+    reserve(ledger_world, "100", "b-1", cap("100"))
+    for other in (
+        replace(block("100", "b-2"), month="2026-04"),
+        replace(block("100", "b-3"), customer="bolt"),
+    ):
+        told = ledger.reserve(other, (cap("100"),), now=NOON)
         assert isinstance(told, Reserved)
 
     assert counter(ledger_world).taken == Decimal(100)

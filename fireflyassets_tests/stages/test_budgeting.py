@@ -15,11 +15,11 @@ import pytest
 from fireflyassets.adapters.memory.ledger import MemoryLedger
 from fireflyassets.core.brief import Row
 from fireflyassets.core.budget import CUSTOMER as ALL
-from fireflyassets.core.budget import Block, BudgetFile
+from fireflyassets.core.budget import Block, BudgetFile, Counter
 from fireflyassets.core.errors import StoreUnavailable
 from fireflyassets.core.job import JobRow
 from fireflyassets.ports.entries import Conflict, Duplicate, Recorded, Recording
-from fireflyassets.stages.budget_proof import Proof, prove
+from fireflyassets.stages.budget_proof import Proof, prove, prove_all
 from fireflyassets.stages.budgeting import LASTS, Unaffordable, expire
 from fireflyassets.stages.intake import Answer
 from fireflyassets_tests.front_door import (
@@ -146,7 +146,7 @@ def test_known_jobs_need_no_room() -> None:
 
     again = accept(door, *many(2))
     mixed = accept(door, *many(3), partial=True)
-    other = accept(door, replace(many(1)[0], raw=replace(asked().raw, key="job-0", prompt="B")))
+    other = accept(door, asked(2, key="job-0", prompt="Another picture"))
 
     assert kinds(again) == ["Duplicate", "Duplicate"]
     assert kinds(mixed) == ["Duplicate", "Duplicate", "Unaffordable"]
@@ -261,34 +261,67 @@ def test_alerts_are_logged_with_what_they_are_about(caplog: pytest.LogCaptureFix
     ]
 
 
+class Crooked(MemoryLedger):
+    """A ledger whose counters are off, or that has lost some."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.off = Decimal(0)
+        self.lost: set[str] = set()
+
+    def counters(self, customer: str, month: str) -> list[Counter]:
+        told = super().counters(customer, month)
+        kept = [one for one in told if one.scope not in self.lost]
+        return [replace(one, taken=one.taken + self.off) for one in kept]
+
+
+def crooked_door(**more: object) -> tuple[FrontDoor, Crooked]:
+    """Return a door over such a ledger, which is sound yet, with a job in it."""
+    door, ledger = door_with("100", **more), Crooked()
+    door = replace(door, ledger=ledger, intake=replace(door.intake, ledger=ledger))
+    accept(door, asked())
+    return door, ledger
+
+
 def test_a_counter_that_differs_is_named_and_left_as_it_is() -> None:
     """The proof mends nothing. While something moves, it says no more than that."""
-    door = door_with("100")
-    accept(door, asked())
-    book = door.ledger._book
-    broken = replace(book.counter(CUSTOMER, MONTH, ALL), taken=Decimal(5))
-    book.keep(broken)
+    door, ledger = crooked_door()
+    ledger.off = Decimal("1.5")
 
-    (early,) = prove(door.ledger, CUSTOMER, MONTH, now=door.clock.now)
+    (early,) = prove(ledger, CUSTOMER, MONTH, now=door.clock.now)
     door.clock.jump(timedelta(minutes=2))
-    (late,) = prove(door.ledger, CUSTOMER, MONTH, now=door.clock.now)
+    (late,) = prove(ledger, CUSTOMER, MONTH, now=door.clock.now)
 
     assert early.verdict is Proof.MOVING
     assert late.verdict is Proof.DIFFERS
-    assert re.search(r"counter says taken 5, .* rows and blocks taken 3.5", late.sentence())
-    assert book.counter(CUSTOMER, MONTH, ALL) == broken
+    assert re.search(r"counter says taken 5.0, .* rows and blocks taken 3.5", late.sentence())
+    ledger.off = Decimal(0)
+    assert_proven(door)
 
 
 def test_a_counter_that_is_missing_is_named() -> None:
     """A row that takes of a budget which never heard of it."""
-    door = door_with("100", campaigns={CAMPAIGN: [entry("50")]})
-    accept(door, asked())
-    del door.ledger._book.counters[CUSTOMER, MONTH, ALL]
+    door, ledger = crooked_door(campaigns={CAMPAIGN: [entry("50")]})
+    ledger.lost = {ALL}
     door.clock.jump(timedelta(minutes=2))
 
-    looked = prove(door.ledger, CUSTOMER, MONTH, now=door.clock.now)
+    looked = prove(ledger, CUSTOMER, MONTH, now=door.clock.now)
 
     assert [(one.counter.scope, one.verdict) for one in looked] == [
         (f"campaign:{CAMPAIGN}", Proof.PROVEN),
         (ALL, Proof.DIFFERS),
+    ]
+
+
+def test_the_proof_covers_the_month_before() -> None:
+    """Its jobs may still end."""
+    door, _ = crooked_door()
+    door.clock.jump(timedelta(days=5))
+    accept(door, asked(key="new"))
+
+    looked = prove_all(door.ledger, [CUSTOMER, "bolt"], now=door.clock.now)
+
+    assert [(one.counter.month, one.verdict) for one in looked] == [
+        ("2026-11", Proof.PROVEN),
+        ("2026-12", Proof.PROVEN),
     ]

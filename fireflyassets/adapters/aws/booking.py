@@ -14,7 +14,7 @@ from fireflyassets.adapters.aws import budget_codec
 from fireflyassets.adapters.aws.attributes import Item
 from fireflyassets.adapters.aws.expressions import Change, Condition, put, update
 from fireflyassets.adapters.aws.tables import Tables
-from fireflyassets.adapters.budget_rules import Standing, overrun_event
+from fireflyassets.adapters.budget_rules import Asking, overrun_event
 from fireflyassets.core.budget import ZERO, Block, Booking
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def settled(
 
 
 def replayed(
-    tables: Tables, customer: str, month: str, standings: Iterable[Standing]
+    tables: Tables, customer: str, month: str, standings: Iterable[Asking]
 ) -> "list[TransactWriteItemTypeDef]":
     """Return what takes more for a job that is run again, if it still fits."""
     return [

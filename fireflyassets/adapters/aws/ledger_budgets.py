@@ -23,7 +23,7 @@ from fireflyassets.adapters.aws.database import Committed, Database, query
 from fireflyassets.adapters.aws.expressions import Change, Condition, new, put, update
 from fireflyassets.adapters.aws.ledger_base import LedgerBase
 from fireflyassets.adapters.aws.tables import OPEN_BLOCKS
-from fireflyassets.adapters.budget_rules import Standing, refused, soft_event
+from fireflyassets.adapters.budget_rules import Asking, refused, soft_event
 from fireflyassets.core.budget import Block, Cap, Counter, Raise
 from fireflyassets.core.errors import StoreUnavailable
 from fireflyassets.ports.budgets import Audited, OverBudget, Reserved
@@ -50,7 +50,7 @@ class LedgerBudgets(LedgerBase):
         """Take a block out of all its budgets or of none, never above a cap."""
         known = self._counters_of(block)
         for _ in self._patience.pauses():
-            standings = [Standing(cap, known[cap.scope], block.left, now) for cap in caps]
+            standings = [Asking(cap, known[cap.scope], block.left, now) for cap in caps]
             if over := refused(standings):
                 self._tell_passed(block, caps, known, now)
                 return over
@@ -76,9 +76,7 @@ class LedgerBudgets(LedgerBase):
         found = {counter.scope: counter for counter in map(budget_codec.counter_of, items)}
         return {scope: found.get(scope, Counter(*at, scope)) for scope in block.scopes}
 
-    def _held(
-        self, block: Block, standings: Sequence[Standing]
-    ) -> "list[TransactWriteItemTypeDef]":
+    def _held(self, block: Block, standings: Sequence[Asking]) -> "list[TransactWriteItemTypeDef]":
         """Return the writes that hold a block in its budgets, and tell the alerts it reaches."""
         table = self._tables.budgets
         counters: list[TransactWriteItemTypeDef] = []
@@ -96,7 +94,7 @@ class LedgerBudgets(LedgerBase):
         self, block: Block, caps: Sequence[Cap], known: dict[str, Counter], now: datetime
     ) -> None:
         """Tell steps that ended jobs have passed; whoever loses a race here has nothing to tell."""
-        standings = [Standing(cap, known[cap.scope], Decimal(0), now) for cap in caps]
+        standings = [Asking(cap, known[cap.scope], Decimal(0), now) for cap in caps]
         if passed := [one for one in standings if one.alerts()]:
             self._hot.transact(self._held(block, passed))
 
@@ -162,7 +160,7 @@ class LedgerBudgets(LedgerBase):
         return [budget_codec.audited_of(item) for item in items]
 
 
-def _taking(one: Standing, campaign: str) -> Change:
+def _taking(one: Asking, campaign: str) -> Change:
     """Return what holding does to a counter."""
     return Change(
         sets={
@@ -175,7 +173,7 @@ def _taking(one: Standing, campaign: str) -> Change:
     )
 
 
-def _in_range(one: Standing) -> Condition:
+def _in_range(one: Asking) -> Condition:
     """Return the condition that a counter still is where this reservation reaches the same steps.
 
     Within the range any number of others may move it without standing in the way.

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 
-from fireflyassets.adapters.budget_rules import BudgetEvent, Standing, refused, replays, soft_event
+from fireflyassets.adapters.budget_rules import Asking, BudgetEvent, refused, replays, soft_event
 from fireflyassets.core.budget import Alert, Block, Booking, Cap, Counter
 from fireflyassets.core.job import JobRow
 from fireflyassets.ports.budgets import Audited, OverBudget, Reserved
@@ -61,11 +61,11 @@ class MemoryBook:
 
     def _standings(
         self, block: Block, caps: Sequence[Cap], wanted: Decimal, now: datetime
-    ) -> list[Standing]:
+    ) -> list[Asking]:
         at = (block.customer, block.month)
-        return [Standing(cap, self.counter(*at, cap.scope), wanted, now) for cap in caps]
+        return [Asking(cap, self.counter(*at, cap.scope), wanted, now) for cap in caps]
 
-    def _hold(self, standings: Sequence[Standing], campaign: str) -> tuple[Alert, ...]:
+    def _hold(self, standings: Sequence[Asking], campaign: str) -> tuple[Alert, ...]:
         alerts = tuple(alert for one in standings for alert in one.alerts())
         self.events += map(soft_event, alerts)
         for one in standings:
