@@ -51,7 +51,7 @@ openapi-check: $(STAMP) ## Compare our schemas with Adobe's OpenAPI files in SPE
 	@$(BIN)/python -m fireflyassets.twin.openapi_check "$(SPEC)"
 
 bench-limiter: $(STAMP) debian-packages ## Measure the limiter and its rivals; figures in out/bench/limiter.json.
-	@$(BIN)/python benchmarks/limiter.py
+	@$(BIN)/python benchmarks/limiter.py $(ARGS)
 
 bench-demo: $(STAMP) ## Run the demo afresh, write out/bench/demo.json, fail where a bound is missed.
 	@$(BIN)/python benchmarks/demo.py
@@ -61,7 +61,7 @@ bench-fence: $(STAMP) ## Kill workers 200 times, compare the vendor's list with 
 	@$(BIN)/python benchmarks/fence.py --mutant lease
 	@$(BIN)/python benchmarks/fence.py --mutant resubmit
 
-bench-intake: $(STAMP) ## Measure the API's briefs, single jobs and racing claims; write out/bench/intake.json.
+bench-intake: $(STAMP) ## Measure the API's briefs, single jobs and racing claims; write out/bench/intake.json, fail where a bound is missed.
 	@$(BIN)/python benchmarks/intake.py
 
 bench-polling: $(STAMP) ## Measure polls, lag and memory with 1,000 jobs in flight; write out/bench/polling.json.

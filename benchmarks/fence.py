@@ -27,7 +27,7 @@ from botocore.session import get_session
 from fence_books import Books, when
 from fence_judge import WINDOWS, Judge, Verdict
 from fence_kills import Ground, Hunter, Nest, at_work, kill_runs, see_the_dead
-from fence_project import REPOSITORY, TENANTS, Tenant, calls, set_faults, settings, write
+from fence_project import REPOSITORY, TENANTS, TOKENS, Tenant, calls, set_faults, settings, write
 from fence_worker import prompt
 
 from fireflyassets.adapters.clock import SystemClock
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 FIGURES = REPOSITORY / "out" / "bench" / "fence.json"
 LEAST_KILLS, LEAST_JOBS, LEAST_IN_WINDOW = 200, 300, 20
-ROUND_SECONDS, REST_SECONDS, BARE_REST_SECONDS, LOOK_SECONDS = 180.0, 720.0, 240.0, 3.0
+ROUND_SECONDS, REST_SECONDS, MUTANT_REST_SECONDS, LOOK_SECONDS = 180.0, 1800.0, 240.0, 3.0
 RESTING = timedelta(minutes=20)
 MUTANTS = {
     # The vendor's id is written only as long as the lease covers another submit.
@@ -71,6 +71,7 @@ class Plan:
     jobs: int  # Of each tenant.
     bare_kills: int
     daemon_kills: int
+    rest_seconds: float = REST_SECONDS
     evidence: Path | None = None
     """Where both books are kept as the judge read them."""
 
@@ -97,7 +98,7 @@ def main() -> int:
     said = parser.parse_args()
     if said.mutant:
         return _mutant(said.mutant)
-    plan = Plan(TENANTS, said.jobs, said.bare_kills, said.daemon_kills, said.evidence)
+    plan = Plan(TENANTS, said.jobs, said.bare_kills, said.daemon_kills, evidence=said.evidence)
     verdict = _bench(plan, {})
     FIGURES.parent.mkdir(parents=True, exist_ok=True)
     FIGURES.write_text(json.dumps(verdict.figures, indent=2) + "\n", encoding="utf-8")
@@ -116,7 +117,7 @@ def _mutant(name: str) -> int:
         if text.count(old) != 1:
             raise SystemExit(f"The mutant {name} does not fit {file} any more.")
         (package / file).write_text(text.replace(old, new), encoding="utf-8")
-        verdict = _bench(Plan(TENANTS[:4], 40, 24, 0), {"PYTHONPATH": root})
+        verdict = _bench(Plan(TENANTS[:4], 40, 24, 0, MUTANT_REST_SECONDS), {"PYTHONPATH": root})
     # Jobs that a mutant leaves unfinished do not tell it; what is paid and not named does.
     found = ("silent_double_payments", "unexplained_billed")
     broken = [sentence for sentence in _broken(verdict) if sentence.endswith(found)]
@@ -139,10 +140,8 @@ def _bench(plan: Plan, more: Mapping[str, str]) -> Verdict:
             place.stack.start(place.phases[2:])
             _hunt_runs(place, plan)
             _say(begun, f"{len(place.ground.kills)} killed, runs of the daemon included")
-            _rest(place)
-        else:
-            _rest_bare(place, plan)
-        _say(begun, "everything rests")
+        rested = _rest(place, plan)
+        _say(begun, "everything rests" if rested else "NOT everything rests: time is over")
         billed = calls(twin)
         _pause(LOOK_SECONDS)  # What was answered by then is written down by now.
         judge = Judge(place.ground.books, billed, place.ground.kills, prompt)
@@ -188,23 +187,20 @@ def _hunt_runs(place: Place, plan: Plan) -> None:
         print(f"          {killed} runs killed so far", flush=True)
 
 
-def _rest(place: Place) -> None:
-    """Let the stack go on until nothing is left that it could do."""
-    until = time.monotonic() + REST_SECONDS
-    while time.monotonic() < until and not _rests(place.ground.books):
-        place.stack.watch()
-        _pause(LOOK_SECONDS)
+def _rest(place: Place, plan: Plan) -> bool:
+    """Let everything go on until nothing is left that it could do; say whether it came to that.
 
-
-def _rest_bare(place: Place, plan: Plan) -> None:
+    Bare workers help: jobs that were killed often go one by one, and a run takes long to start.
+    """
+    until = time.monotonic() + plan.rest_seconds
     with ExitStack() as nests:
         for tenant in plan.tenants:
-            nest = nests.enter_context(Nest(place.ground, tenant, lease_only=False))
-            nest.start()
-        until = time.monotonic() + BARE_REST_SECONDS
-        while time.monotonic() < until and not _rests(place.ground.books):
+            nests.enter_context(Nest(place.ground, tenant, lease_only=True)).start()
+        while not (rested := _rests(place.ground.books)) and time.monotonic() < until:
+            place.stack.watch()
             _pause(LOOK_SECONDS)
     see_the_dead(place.ground, {tenant.name: tenant for tenant in plan.tenants}, by_daemon=False)
+    return rested
 
 
 def _rests(books: Books) -> bool:
@@ -247,7 +243,7 @@ def _place(plan: Plan, more: Mapping[str, str]) -> Generator[Place]:
             environment=variables,
             project=project,
             module="fireflyassets.definitions",
-            twin_options=simulated.twin_options,
+            twin_options=(*simulated.twin_options, *TOKENS),
         )
         phases = services.phases(composition)
         client = get_session().create_client(

@@ -60,12 +60,16 @@ class Match:
         return None
 
     def was_refused(self, attempt: Row, until: datetime) -> bool:
-        """Say whether a call of the send's kind arrived and was turned away since its row."""
+        """Say whether the send's call arrived and was turned away since its row.
+
+        A composite's call names no prompt: any of its organisation's may be it.
+        """
         begun = when(attempt["submittedAt"]) - CLOCKS
-        endpoint = "composite" if "." in attempt["step"] else "generate"
+        composes = "." in attempt["step"]
         return any(
             call["organisation"] == attempt["organisation"]
-            and call["endpoint"] == endpoint
+            and call["endpoint"] == ("composite" if composes else "generate")
+            and (composes or call["prompt_sha256"] in {None, self._prompts[attempt["jobId"]]})
             and not call["accepted"]
             and begun <= when(call["at"]) <= until
             for call in self._calls

@@ -16,7 +16,9 @@ SIDE = "1080x1080"
 PICTURE = "1024x1024"
 ART, LAYOUT = "art", f"layout.{SIDE}"
 PER_MINUTE = 200
-WAVE_JOBS = 12
+WAVE_JOBS = 8
+TOKENS = ("--token-ttl", "9")
+"""A token is used until five seconds before its end: these serve for four."""
 LEASE, SUBMIT_TIMEOUT = "PT10S", "PT3S"
 
 
@@ -120,8 +122,8 @@ FAULTS: tuple[dict[str, object], ...] = (
     # What widens the windows, from the vendor's side alone.
     {"when": {"probability": 0.35}, "then": {"kind": "delay", "before_seconds": 1.4}},
     {"when": {"probability": 0.35}, "then": {"kind": "delay", "after_seconds": 0.9}},
-    # A token is fetched after the attempt's row is written and before the submit leaves.
-    {"when": {"endpoint": "token"}, "then": {"kind": "delay", "before_seconds": 0.5}},
+    # A token that ends while a send waits for its turn is fetched anew between row and submit.
+    {"when": {"endpoint": "token"}, "then": {"kind": "delay", "before_seconds": 1.0}},
 )
 
 

@@ -131,7 +131,7 @@ class Worker:
         sweep(shop.ledger, now=now, look=self.look)
         if time.monotonic() - self.collected_at >= COLLECT_EVERY_SECONDS:
             give_back_stranded(shop.ledger, now=now, most=SLICE)
-            sweep_calls(shop, after=None, most=SLICE)
+            sweep_calls(shop, after=None, behind=None, most=SLICE)
             self.collected_at = time.monotonic()
 
     def look(self, wave: Wave) -> RunState:

@@ -23,6 +23,7 @@ from fireflyassets.adapters.aws.ledger import DynamoLedger
 from fireflyassets.core.budget import CUSTOMER, Block, Cap
 from fireflyassets.core.errors import StoreUnavailable
 from fireflyassets.ports.budgets import Reserved
+from fireflyassets.settings import Settings
 
 RIVALS: Final = 200
 ROOM: Final = 37
@@ -74,8 +75,9 @@ def _answer(error: str, more: Mapping[str, object]) -> AWSResponse:
     return AWSResponse("", 400, {}, _Raw(body))
 
 
-def granted(variables: Mapping[str, str], prefix: str) -> int:
+def granted(variables: Mapping[str, str]) -> int:
     """Return how many of the rivals were granted one operation of the budget."""
+    prefix = Settings().table_prefix
     spawn = multiprocessing.get_context("spawn")
     share = RIVALS // PROCESSES
     with ProcessPoolExecutor(PROCESSES, mp_context=spawn) as processes:

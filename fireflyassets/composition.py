@@ -12,23 +12,30 @@ import secrets
 import time
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.metadata import version
 
 from fireflyassets.adapters import limiters, threads
 from fireflyassets.adapters.adobe.workshop import AdobeWorkshop
 from fireflyassets.adapters.aws import clients
-from fireflyassets.adapters.aws.ledger import DynamoLedger
+from fireflyassets.adapters.aws.backlog import DynamoBacklog
+from fireflyassets.adapters.aws.counted_ledger import CountedLedger
+from fireflyassets.adapters.aws.metrics import CloudWatchSink
 from fireflyassets.adapters.aws.objects import S3ObjectStore
 from fireflyassets.adapters.aws.queue import SqsQueue
 from fireflyassets.adapters.aws.secrets import SecretsManager
 from fireflyassets.adapters.aws.tables import Tables
 from fireflyassets.adapters.aws.tokens import DynamoTokenStore
 from fireflyassets.adapters.clock import SystemClock
+from fireflyassets.adapters.json_log import JsonLines
+from fireflyassets.adapters.metric_pump import Pump
 from fireflyassets.adapters.pillow import PillowPictures
 from fireflyassets.adapters.secrets import EnvironmentSecrets, SecretsByScheme
 from fireflyassets.adapters.stored_uploads import StoredUploads
 from fireflyassets.adapters.watched_files import WatchedCatalogue
 from fireflyassets.core import ids
+from fireflyassets.core.tally import Tally
 from fireflyassets.limiter.port import Limiter
+from fireflyassets.ports.backlog import Backlog
 from fireflyassets.ports.clock import Clock, Lanes
 from fireflyassets.ports.guardrail import Guardrail
 from fireflyassets.ports.ledger import JobLedger
@@ -36,7 +43,7 @@ from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.ports.pictures import PictureReader
 from fireflyassets.ports.queue import JobQueue
 from fireflyassets.ports.workshop import Workshop
-from fireflyassets.settings import Settings
+from fireflyassets.settings import LogFormat, Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +53,7 @@ class Factory:
     settings: Settings
     clock: Clock
     ledger: JobLedger
+    backlog: Backlog
     objects: ObjectStore
     queue: JobQueue
     catalogue: WatchedCatalogue
@@ -73,14 +81,17 @@ def build(settings: Settings) -> Factory:
     return Factory(
         settings=settings,
         clock=clock,
-        ledger=DynamoLedger(dynamodb, prefix=settings.table_prefix),
+        ledger=CountedLedger(dynamodb, prefix=settings.table_prefix, tally=tally()),
+        backlog=DynamoBacklog(dynamodb, prefix=settings.table_prefix),
         objects=objects,
         queue=SqsQueue(clients.sqs(settings.region), queue=settings.queue),
         catalogue=catalogue,
         guardrail=catalogue,
         limiter=limiters.limiter(settings, table=tables.tickets),
         pictures=PillowPictures(),
-        adobe=AdobeWorkshop(settings, secret_store, tokens, clock, StoredUploads(objects, clock)),
+        adobe=AdobeWorkshop(
+            settings, secret_store, tokens, clock, StoredUploads(objects, clock), tally()
+        ),
     )
 
 
@@ -96,6 +107,30 @@ def lanes() -> Lanes:
     return threads.lanes()
 
 
+@lru_cache(maxsize=1)
+def tally() -> Tally:
+    """Return what the process counts with."""
+    return Tally()
+
+
+@lru_cache(maxsize=1)
+def pump() -> Pump | None:
+    """Return what brings the process's numbers away, running; None where they stay."""
+    settings = Settings()
+    if not settings.metrics_namespace:
+        return None
+    sink = CloudWatchSink(lambda: clients.cloudwatch(settings.region), settings.metrics_namespace)
+    made = Pump(tally(), sink, SystemClock())
+    made.start()
+    return made
+
+
+def bring_metrics_away() -> None:
+    """Send the process's numbers now, where it sends any: it may not end in good order."""
+    if pump.cache_info().currsize and (running := pump()):
+        running.flush()
+
+
 def log_to_stderr(settings: Settings) -> None:
     """Write our own lines to stderr from the set level on; a second call changes nothing.
 
@@ -108,12 +143,18 @@ def log_to_stderr(settings: Settings) -> None:
         return
     handler = logging.StreamHandler()
     handler.set_name(ours.name)
+    handler.setFormatter(_form(settings.log_format))
+    ours.addHandler(handler)
+
+
+def _form(chosen: LogFormat) -> logging.Formatter:
+    if chosen is LogFormat.JSON:
+        return JsonLines(version("fireflyassets"))
     line = logging.Formatter(
         "%(asctime)s.%(msecs)03dZ %(levelname)s %(name)s: %(message)s", "%Y-%m-%dT%H:%M:%S"
     )
     line.converter = time.gmtime
-    handler.setFormatter(line)
-    ours.addHandler(handler)
+    return line
 
 
 def chance() -> float:

@@ -11,7 +11,7 @@ import dagster as dg
 
 from fireflyassets import composition
 from fireflyassets.core.campaign import Campaign
-from fireflyassets.defs import assets, projections, resources, sensors
+from fireflyassets.defs import assets, projections, resources, sensors, watch
 from fireflyassets.ports.catalogue import Quarantined
 
 _log: Final = logging.getLogger("fireflyassets.definitions")
@@ -42,6 +42,7 @@ def build_definitions(
             sensors.queue_lines_sensor,
             sensors.budgets_sensor,
             projections.projections_sensor,
+            watch.watch_sensor,
         ],
         resources=ports,
         executor=dg.in_process_executor,
@@ -53,6 +54,7 @@ def defs() -> dg.Definitions:
     """Load the location: one bad campaign file is quarantined and takes nothing else down."""
     factory = composition.factory()
     composition.log_to_stderr(factory.settings)
+    composition.pump()
     catalogue = factory.catalogue
     campaigns = catalogue.campaigns()
     return build_definitions(campaigns, resources.resources(campaigns), catalogue.quarantined())

@@ -35,6 +35,13 @@ class LogLevel(StrEnum):
     ERROR = "ERROR"
 
 
+class LogFormat(StrEnum):
+    """How a line of a log is written."""
+
+    JSON = "json"
+    TEXT = "text"
+
+
 class Settings(BaseSettings):
     """The settings of one process. The same names serve one machine and AWS."""
 
@@ -54,6 +61,13 @@ class Settings(BaseSettings):
 
     log_level: LogLevel = LogLevel.INFO
     """From which level on our own lines go to stderr; those of libraries do from WARNING."""
+
+    log_format: LogFormat = LogFormat.JSON
+    """``json``: an object a line, with run, job, customer and release. ``text``: for eyes."""
+    metrics_namespace: str = "fireflyassets"
+    """CloudWatch's namespace for our metrics; empty: none are sent."""
+    end_to_end_baseline: timedelta = Field(default=timedelta(hours=1), gt=timedelta(0))
+    """Normal time of nineteen jobs of twenty, from intake to their end: twice of it alarms."""
 
     firefly_v4: bool = False
     """Whether version 4 of generate may be called: its documents contradict each other."""

@@ -128,6 +128,7 @@ class Floor:
         prefix: str = "job",
         customer: str = CUSTOMER,
         aspects: tuple[str, ...] = ASPECTS,
+        campaign: str = CAMPAIGN,
     ) -> list[str]:
         """Record *count* jobs and return their ids."""
         rows = [
@@ -137,7 +138,7 @@ class Floor:
             )
             for n in range(count)
         ]
-        answers = self.intake.accept(rows, customer=customer, campaign=CAMPAIGN)
+        answers = self.intake.accept(rows, customer=customer, campaign=campaign)
         return [answer.row.job_id for answer in answers]  # pyright: ignore[reportAttributeAccessIssue]
 
     def use_objects(self, objects: MemoryObjects) -> None:

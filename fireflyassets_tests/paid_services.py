@@ -9,7 +9,7 @@ import json
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cache
 
@@ -45,6 +45,7 @@ from fireflyassets.ports.images import (
 from fireflyassets.ports.paid import (
     Accepted,
     Done,
+    EndedBadly,
     Fetched,
     FetchFailed,
     Gone,
@@ -62,10 +63,14 @@ from fireflyassets_tests.free_services import FakeModels, FakeReferences
 
 
 @cache
-def jpeg(width: int, height: int, kind: str = "JPEG", green: int = 120) -> bytes:
+def jpeg(
+    width: int, height: int, kind: str = "JPEG", *, green: int = 120, mode: str = "RGB"
+) -> bytes:
     """Return a small real picture."""
     target = io.BytesIO()
-    Image.new("RGB", (width, height), (200, green, 40)).save(target, kind)
+    plain = Image.new("RGB", (width, height), (200, green, 40))
+    deep = Image.new("I;16", (width, height), 30_000)
+    (deep if mode == "I;16" else plain.convert(mode)).save(target, kind)
     return target.getvalue()
 
 
@@ -84,6 +89,8 @@ class Take:
     ending: Poll | None = None
     """What polls answer once the time is over; None: done."""
     writes: bool = True
+    deaf: bool = False
+    """A cancel is taken, and the job goes on all the same."""
 
 
 Behaviour = Take | NotAccepted | OutcomeLost
@@ -102,6 +109,7 @@ class Vendor:
     """Why there is no token, for as many asks; then there is one."""
     sent: int = 0
     polls: int = 0
+    called_back: list[str] = field(default_factory=list)
     jobs: dict[str, tuple[datetime, Take]] = field(default_factory=dict)
     watch: Callable[[], object] = lambda: None
     """Called at each submit, before it is answered."""
@@ -121,7 +129,21 @@ class Vendor:
             deliver()
         if behaviour.silent:
             return OutcomeLost(Fault(self.family, None, "lost_answer"))
-        return Accepted(vendor_id, f"https://x.adobe.io/status/{vendor_id}")
+        url = "https://x.adobe.io"
+        cancel_url = f"{url}/cancel/{vendor_id}" if self.family is Family.FIREFLY else None
+        return Accepted(vendor_id, f"{url}/status/{vendor_id}", cancel_url)
+
+    def cancel(self, cancel_url: str) -> CancelAnswer:
+        """End a job that still works as cancelled, unless its script says how it ends."""
+        vendor_id = cancel_url.rsplit("/", 1)[-1]
+        self.called_back.append(vendor_id)
+        ready_at, behaviour = self.jobs[vendor_id]
+        if self.clock.now() >= ready_at:
+            return CancelAnswer.COMPLETED
+        if behaviour.ending is None and not behaviour.deaf:
+            gone = EndedBadly(Fault(self.family, 200, "cancelled"))
+            self.jobs[vendor_id] = (self.clock.now(), replace(behaviour, ending=gone))
+        return CancelAnswer.REQUESTED
 
     def ask(self, status_url: str) -> Poll:
         """Answer a poll."""
@@ -177,7 +199,7 @@ class FakeImages(ImageGenerator):
         return self._made(request, request.factor * width, request.factor * height)
 
     async def cancel(self, cancel_url: str) -> CancelAnswer | PollFailed:
-        return CancelAnswer.REQUESTED
+        return self.vendor.cancel(cancel_url)
 
     async def ready(self) -> NotAccepted | None:
         return self.vendor.missing.popleft() if self.vendor.missing else None
@@ -203,6 +225,9 @@ class FakeDocuments(DocumentComposer):
         self.listed: object = {"layers": [{"name": "Hero"}, {"name": "Headline"}]}
         """What a list of layers says, whatever the document."""
         self.played: list[ActionsRequest] = []
+        self.plays_in = "RGB"
+        self.cuts_in = "RGB"
+        """The modes of the pictures that come out of actions and of cut-outs."""
 
     async def compose(self, request: CompositeRequest) -> Submission:
         def deliver() -> None:
@@ -220,7 +245,8 @@ class FakeDocuments(DocumentComposer):
                 assert self.objects.download(url), "The actions can be read."
             for file in request.outputs:
                 asked = (file.width or own[0], file.height or own[1])
-                self.objects.upload(file.url, jpeg(*asked, green=200), media_type=file.media_type)
+                content = jpeg(*asked, green=200, mode=self.plays_in)
+                self.objects.upload(file.url, content, media_type=file.media_type)
 
         return self.vendor.submit(deliver)
 
@@ -280,7 +306,8 @@ class FakeCutter(PictureCutter):
         answer = self.vendor.submit(lambda: None)
         if isinstance(answer, Accepted):
             width, height = size(self.documents.objects.download(request.picture_url))
-            self.documents.cut[answer.vendor_id] = jpeg(width, height, "PNG")
+            mode = self.documents.cuts_in
+            self.documents.cut[answer.vendor_id] = jpeg(width, height, "PNG", mode=mode)
         return answer
 
     async def ready(self) -> NotAccepted | None:

@@ -1,21 +1,34 @@
 """Where our loggers' lines go: to stderr, once, and nobody else's with them."""
 
+import json
 import subprocess
 import sys
+from importlib.metadata import version
 
 import pytest
 
 PROGRAM = """
 import logging, sys
 from fireflyassets import composition
-from fireflyassets.settings import LogLevel, Settings
-settings = Settings(log_level=LogLevel(sys.argv[1]))
+from fireflyassets.ports.trace import traced
+from fireflyassets.settings import LogFormat, LogLevel, Settings
+settings = Settings(log_level=LogLevel(sys.argv[1]), log_format=LogFormat(sys.argv[2]))
 composition.log_to_stderr(settings)
 composition.log_to_stderr(settings)
 logging.getLogger("fireflyassets.adobe").info("call one")
 logging.getLogger("fireflyassets.wave").warning("wave one")
 logging.getLogger("httpx").info("GET https://a.b/?X-Amz-Signature=SIGMARK")
+with traced(run="run-1", customer="acme"), traced(job="job-1"):
+    logging.getLogger("fireflyassets.wave").error("two\\nlines")
 """
+
+
+def written(level: str, form: str) -> list[str]:
+    """Run the program and return the lines on its stderr."""
+    ended = subprocess.run(  # noqa: S603 - our own interpreter and text.
+        [sys.executable, "-c", PROGRAM, level, form], capture_output=True, text=True, check=True
+    )
+    return ended.stderr.splitlines()
 
 
 @pytest.mark.parametrize(
@@ -26,8 +39,25 @@ logging.getLogger("httpx").info("GET https://a.b/?X-Amz-Signature=SIGMARK")
     ],
 )
 def test_lines_are_written_once_from_the_set_level_on(level: str, lines: list[str]) -> None:
-    ended = subprocess.run(  # noqa: S603 - our own interpreter and text.
-        [sys.executable, "-c", PROGRAM, level], capture_output=True, text=True, check=True
-    )
+    *found, two, lines_of_it = written(level, "text")
 
-    assert [line.partition("Z ")[2] for line in ended.stderr.splitlines()] == lines
+    assert [line.partition("Z ")[2] for line in found] == lines
+    assert (two.partition("Z ")[2], lines_of_it) == ("ERROR fireflyassets.wave: two", "lines")
+
+
+def test_a_line_of_json_says_for_whom_and_by_which_release() -> None:
+    """One object a line, whatever is said in it: time, level, run, job, customer, release."""
+    call, wave, last = (json.loads(line) for line in written("INFO", "json"))
+
+    assert (call["message"], wave["level"]) == ("call one", "WARNING")
+    assert "run" not in call
+    assert last.pop("at").endswith("Z")
+    assert last == {
+        "level": "ERROR",
+        "logger": "fireflyassets.wave",
+        "message": "two\nlines",
+        "run": "run-1",
+        "job": "job-1",
+        "customer": "acme",
+        "release": version("fireflyassets"),
+    }

@@ -6,6 +6,7 @@ itself.
 
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import datetime
 from typing import Final
 
 from fireflyassets.core.job import FENCE, Hold, JobRow
@@ -15,6 +16,7 @@ from fireflyassets.ports.entries import (
     Attempt,
     AttemptState,
     Decision,
+    Ending,
     Operation,
     Verdict,
     Wave,
@@ -39,6 +41,19 @@ def is_claimable(row: JobRow) -> bool:
 def is_unsettled(hold: Hold | None) -> bool:
     """Say whether an answer to an open call may lift a hold."""
     return hold is not None and hold.by == FENCE
+
+
+def as_asked(row: JobRow, ending: Ending | None, *, at: datetime) -> Ending | None:
+    """Return the end of a job that was to be cancelled, instead of *ending* or of being queued.
+
+    None: that was not asked for, or it has succeeded. Its cost is looked at again.
+    """
+    if row.cancel is None or (ending is not None and ending.status is Status.SUCCEEDED):
+        return None
+    cost = replace(ending.cost if ending else row.cost, open=True)
+    ttl = at + row.cancel.keep
+    run_id = ending.run_id if ending else None
+    return Ending(Status.CANCELLED, row.cancel.reason, (), cost, at, ttl, run_id)
 
 
 def is_runs(wave: Wave, run_id: str) -> bool:

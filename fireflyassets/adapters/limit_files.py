@@ -46,7 +46,7 @@ class _FileWindow(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     calls: _Calls
-    seconds: Annotated[Decimal, Field(gt=0, le=86_400)]
+    seconds: Annotated[Decimal, Field(ge=Decimal("0.001"), le=86_400)]
 
 
 class _FileLimits(BaseModel):

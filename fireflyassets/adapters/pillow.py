@@ -8,10 +8,8 @@ from PIL import Image, UnidentifiedImageError
 
 from fireflyassets.adapters import references
 from fireflyassets.adapters.slots import unfilled, views
+from fireflyassets.core.preflight import PIXEL_LIMIT
 from fireflyassets.ports.pictures import Normal, PictureReader, Seen, SlotView, Unreadable
-
-PIXEL_LIMIT: Final = 80_000_000
-"""Above it a header is taken for a size bomb and nothing is decoded."""
 
 _MEDIA_TYPES: Final = {
     "JPEG": "image/jpeg",
@@ -44,7 +42,10 @@ class PillowPictures(PictureReader):
         seen = self.look(content)
         if isinstance(seen, Unreadable):
             return seen
-        return references.normal(content, seen)
+        try:
+            return references.normal(content, seen)
+        except Exception as error:  # noqa: BLE001 - the boundary to a decoder, as above.
+            return Unreadable(f"it does not convert ({type(error).__name__})")
 
     def slots(
         self, document: bytes, *, pictures: Collection[str], texts: Collection[str]

@@ -6,7 +6,9 @@ from fireflyassets.api import (
     answers,
     description,
     intake_routes,
+    open_routes,
     problems,
+    reference_routes,
     result_routes,
     steering_routes,
 )
@@ -26,8 +28,14 @@ def create_app(ports: Ports, settings: Settings) -> FastAPI:
         generate_unique_id_function=description.operation_id,
     )
     app.state.desk = Desk(ports, settings)
-    for router in (intake_routes.router, result_routes.router, steering_routes.router):
-        app.include_router(router, dependencies=[Depends(answers.known_version)])
-    problems.install(app)
+    for part in (
+        intake_routes,
+        reference_routes,
+        result_routes,
+        steering_routes,
+        open_routes,
+    ):
+        app.include_router(part.router, dependencies=[Depends(answers.known_version)])
+    problems.install(app, api_url=app.state.desk.api_url)
     description.install(app)
     return app

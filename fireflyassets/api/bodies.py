@@ -16,6 +16,9 @@ from fireflyassets.core.request import Problem
 
 JOB_LIMIT: Final = 64 * 1024
 """Bytes of one job's request: several times the longest legal one."""
+REFERENCE_LIMIT: Final = 15_000_000
+"""Bytes of a picture: what the vendor's storage takes."""
+PICTURES: Final = ("image/jpeg", "image/png", "image/webp", "image/tiff")
 CSV: Final = "text/csv"
 JSON_LINES: Final = "application/x-ndjson"
 JSON: Final = "application/json"
@@ -35,6 +38,12 @@ async def brief_body(request: Request) -> bytes:
     return await _read(request, FILE_LIMIT)
 
 
+async def picture_body(request: Request) -> bytes:
+    """Return the body of a picture; its bytes decide what it is, once somebody looks."""
+    media_type(request, *PICTURES)
+    return await _read(request, REFERENCE_LIMIT)
+
+
 async def reason_body(request: Request) -> bytes:
     """Return the body of a steering request, empty if there is none.
 
@@ -51,6 +60,7 @@ async def reason_body(request: Request) -> bytes:
     return body
 
 
+PictureBody = Annotated[bytes, Depends(picture_body)]
 ReasonBody = Annotated[bytes, Depends(reason_body)]
 JobBody = Annotated[bytes, Depends(job_body)]
 BriefBody = Annotated[bytes, Depends(brief_body)]

@@ -18,13 +18,13 @@ from pydantic import TypeAdapter
 
 from fireflyassets.api import problems
 from fireflyassets.api.problems import MEDIA_TYPE, ProblemBody
-from fireflyassets.core import ids
 from fireflyassets.core.brief import ASPECT_SEPARATOR, HEADER
-from fireflyassets.core.request import KEY_FIELD, PROMPT_LIMIT, REASON_LIMIT, Problem
+from fireflyassets.core.request import KEY_FIELD, Problem
 
 Responses = dict[int | str, dict[str, Any]]
 """As FastAPI takes them."""
 
+_EXAMPLE: Final = "https://assets.example.com"
 _VALIDATION: Final = ("HTTPValidationError", "ValidationError")
 """Shapes that FastAPI describes for parameters; we answer with problems instead."""
 
@@ -56,7 +56,7 @@ _CASES: Final[Mapping[HTTPStatus, _Case]] = {
         "The job was not accepted.",
         Problem(
             "",
-            "budget",
+            "over-budget",
             "The budget customer of 2026-11 has no room for 3.5 operations: cap 100, spent 61, "
             "reserved 37.",
             "Ask for a higher cap, send fewer jobs, or wait for the next month.",
@@ -155,7 +155,8 @@ def headers(**said: str) -> dict[str, Any]:
 
 
 def _problem(status: HTTPStatus, case: _Case) -> dict[str, Any]:
-    told = problems.body(status, case.detail, (case.problem,) if case.problem else ())
+    named = (case.problem,) if case.problem else ()
+    told = problems.body(status, case.detail, named, api_url=_EXAMPLE)
     said: dict[str, Any] = {
         "description": case.when,
         "content": {
@@ -173,55 +174,6 @@ def _problem(status: HTTPStatus, case: _Case) -> dict[str, Any]:
 RETOLD: Final = _retold()
 """What answers to be asked for again have."""
 
-JOB: Final[dict[str, Any]] = {
-    "type": "object",
-    "required": ["campaign", "prompt", "locale", "headline", "aspects"],
-    "additionalProperties": False,
-    "properties": {
-        "campaign": {"type": "string", "pattern": f"^{ids.SLUG.pattern}$"},
-        KEY_FIELD: {
-            "type": "string",
-            "pattern": f"^{ids.KEY.pattern}$",
-            "description": "Unless the header Idempotency-Key holds it. A UUID is advised.",
-        },
-        "prompt": {"type": "string", "minLength": 1, "maxLength": PROMPT_LIMIT},
-        "locale": {"type": "string", "description": "One of the campaign's."},
-        "headline": {
-            "type": "string",
-            "minLength": 1,
-            "description": "At most as long as the campaign allows.",
-        },
-        "aspects": {
-            "type": "array",
-            "minItems": 1,
-            "uniqueItems": True,
-            "items": {"type": "string", "pattern": f"^{ids.ASPECT.pattern}$"},
-            "description": "Some of the campaign's.",
-        },
-    },
-    "example": {
-        "campaign": "spring-launch",
-        KEY_FIELD: "market-01",
-        "prompt": "Lemon verbena on a market stall, morning light",
-        "locale": "de-DE",
-        "headline": "Frisch vom Markt",
-        "aspects": ["1080x1080", "1920x1080"],
-    },
-}
-REASON: Final[dict[str, Any]] = {
-    "type": "object",
-    "required": ["reason"],
-    "additionalProperties": False,
-    "properties": {
-        "reason": {
-            "type": "string",
-            "minLength": 1,
-            "maxLength": REASON_LIMIT,
-            "description": "Why, in one line; told with the job or the campaign.",
-        }
-    },
-    "example": {"reason": "The licence is renewed."},
-}
 CSV: Final[dict[str, Any]] = {
     "schema": {"type": "string"},
     "example": f"{','.join(HEADER)}\n"

@@ -5,7 +5,7 @@ Belongs here: the bundle of ports, who may pass. Does not: routes, what a token 
 """
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
 from http import HTTPStatus
@@ -25,6 +25,7 @@ from fireflyassets.core.errors import CampaignOutOfService, UnknownCampaign
 from fireflyassets.core.hosts import is_loopback
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.request import Problem
+from fireflyassets.core.status import ENDED
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.guardrail import Guardrail
@@ -172,6 +173,20 @@ def job_row(at: Desk, tenant: str, job_id: str) -> JobRow:
     if job_id not in found:
         raise not_found("There is no such job.", "job_id")
     return found[job_id]
+
+
+def costed(at: Desk, row: JobRow) -> JobRow:
+    """Return a row with what its calls have cost so far: one read more, where that may have moved.
+
+    The stored figures are those of its end; a job that no wave has had has none.
+    """
+    if row.epoch == 0 or (row.status in ENDED and not row.unsettled):
+        return row
+    history = at.ports.ledger.history(row.job_id)
+    if not history.attempts:
+        return row
+    cost = history.cost
+    return replace(row, cost_actual=cost.certain, cost_possible=cost.possible)
 
 
 def require_campaign(at: Desk, tenant: str, campaign: str) -> None:

@@ -12,12 +12,12 @@ from fireflyassets.api.bodies import CSV, JSON, JSON_LINES, BriefBody, JobBody, 
 from fireflyassets.api.description import refusals
 from fireflyassets.api.desk import AtDesk, Writer
 from fireflyassets.api.problems import ProblemRaised
-from fireflyassets.core import ids
+from fireflyassets.core import ids, schemas
 from fireflyassets.core.brief import Row, json_object, read_csv, read_json_lines
 from fireflyassets.core.request import KEY_FIELD, Problem, RawRequest, raw_request
 from fireflyassets.ports.entries import Conflict, Recorded
 from fireflyassets.stages.budgeting import Unaffordable
-from fireflyassets.stages.intake import Answer, Invalid, Withheld
+from fireflyassets.stages.intake import Answer, Invalid, Priced, Withheld
 
 router: Final = APIRouter()
 
@@ -25,6 +25,13 @@ _SEND_A_KEY: Final = (
     f"Send {KEY_FIELD}, or the header Idempotency-Key: 1-64 of A-Z a-z 0-9 _ -; best a UUID."
 )
 
+DryRun = Annotated[
+    Literal["true", "false"],
+    Query(description="Tell what it would cost, and what is wrong with it; write nothing."),
+]
+_PRICED: Final[description.Responses] = {
+    HTTPStatus.OK.value: {"model": shapes.Estimate, "description": "Of a dry run."}
+}
 _REFUSALS: Final = refusals(
     HTTPStatus.PAYMENT_REQUIRED,
     HTTPStatus.NOT_FOUND,
@@ -40,24 +47,27 @@ _REFUSALS: Final = refusals(
     status_code=HTTPStatus.ACCEPTED,
     response_model=shapes.Job,
     responses={
+        **_PRICED,
         HTTPStatus.ACCEPTED: {
             "headers": description.headers(Location="Where it tells how it stands.")
         },
         **_REFUSALS,
     },
-    openapi_extra={
-        "requestBody": {"required": True, "content": {JSON: {"schema": description.JOB}}}
-    },
+    openapi_extra={"requestBody": {"required": True, "content": {JSON: {"schema": schemas.JOB}}}},
 )
 def accept_job(
     at: AtDesk,
     who: Writer,
     body: JobBody,
     idempotency_key: Annotated[str | None, Header()] = None,
+    dry_run: DryRun = "false",
 ) -> Response:
     """Accept one job. The same request under the same key is the same job, however often sent."""
     campaign, raw = _job(body, idempotency_key)
-    (answer,) = at.intake.accept([Row(None, raw)], customer=who.tenant, campaign=campaign)
+    rows = [Row(None, raw)]
+    (answer,) = at.intake.accept(
+        rows, customer=who.tenant, campaign=campaign, dry_run=dry_run == "true"
+    )
     if isinstance(answer, Invalid):
         raise ProblemRaised(
             HTTPStatus.UNPROCESSABLE_ENTITY, "The job was not accepted.", *answer.problems
@@ -67,6 +77,8 @@ def accept_job(
         raise ProblemRaised(HTTPStatus.PAYMENT_REQUIRED, "The job was not accepted.", problem)
     if isinstance(answer, Conflict | Withheld):
         raise ProblemRaised(HTTPStatus.CONFLICT, "The job was not accepted.", shapes.conflict())
+    if dry_run == "true":
+        return JSONResponse(shapes.estimate(campaign, rows, [answer], [], api_url=at.api_url))
     told = shapes.job(answer.row, api_url=at.api_url)
     return JSONResponse(told, HTTPStatus.ACCEPTED, headers={"Location": str(told["url"])})
 
@@ -75,7 +87,7 @@ def accept_job(
     "/v1/jobs:batch",
     status_code=HTTPStatus.ACCEPTED,
     response_model=shapes.Batch,
-    responses=_REFUSALS,
+    responses=_PRICED | _REFUSALS,
     openapi_extra={
         "requestBody": {
             "required": True,
@@ -90,6 +102,7 @@ def accept_brief(
     body: BriefBody,
     campaign: Annotated[str, Query(pattern=f"^{ids.SLUG.pattern}$")],
     partial: Annotated[Literal["true", "false"], Query()] = "false",
+    dry_run: DryRun = "false",
 ) -> Response:
     """Accept a brief: all of its rows, or with `partial=true` those without problems."""
     reader = read_csv if media_type(request, CSV, JSON_LINES) == CSV else read_json_lines
@@ -100,16 +113,25 @@ def accept_brief(
             HTTPStatus.UNPROCESSABLE_ENTITY, "The file can't be read; nothing was accepted.", *told
         )
     answers = at.intake.accept(
-        brief.rows, customer=who.tenant, campaign=campaign, partial=partial == "true"
+        brief.rows,
+        customer=who.tenant,
+        campaign=campaign,
+        partial=partial == "true",
+        dry_run=dry_run == "true",
     )
     problems = shapes.problems_of(brief.rows, answers)
     bad = sum(isinstance(answer, Invalid | Conflict | Unaffordable) for answer in answers)
     # Without `partial` a bad row stops all new ones; only a race lets some be recorded beside it.
-    new = any(isinstance(answer, Recorded) for answer in answers)
+    new = any(isinstance(answer, Recorded | Priced) for answer in answers)
     if bad == len(answers) or (bad and partial == "false" and not new):
         detail = f"Nothing new was accepted: {bad} of {len(answers)} rows have problems."
         raise ProblemRaised(_refusal(answers), detail, *problems)
-    return JSONResponse(shapes.batch(campaign, brief.rows, answers, problems), HTTPStatus.ACCEPTED)
+    if dry_run == "true":
+        return JSONResponse(
+            shapes.estimate(campaign, brief.rows, answers, problems, api_url=at.api_url)
+        )
+    told = shapes.batch(campaign, brief.rows, answers, problems, api_url=at.api_url)
+    return JSONResponse(told, HTTPStatus.ACCEPTED)
 
 
 def _refusal(answers: Sequence[Answer]) -> HTTPStatus:

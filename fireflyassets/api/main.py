@@ -5,7 +5,10 @@ Belongs here: the wiring of this one process. Does not: anything on import.
 
 import argparse
 import logging
+import signal
+import sys
 from collections.abc import Sequence
+from types import FrameType
 
 import uvicorn
 
@@ -18,6 +21,10 @@ from fireflyassets.settings import Settings
 _log = logging.getLogger(__name__)
 
 
+def _end(_signal: int, _frame: FrameType | None) -> None:
+    sys.exit(0)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Serve until the process is told to stop."""
     parser = argparse.ArgumentParser(prog="python -m fireflyassets.api", description=__doc__)
@@ -26,6 +33,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     chosen = parser.parse_args(arguments)
     settings = Settings()
     composition.log_to_stderr(settings)
+    composition.pump()
+    # The server hands a signal on once it has closed; by default that ends all at once.
+    signal.signal(signal.SIGTERM, _end)
     factory = composition.build(settings)
     for bad in factory.catalogue.quarantined():
         _log.warning("Quarantined %s: %s", bad.path, bad.reason)

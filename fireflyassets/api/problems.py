@@ -17,6 +17,7 @@ from pydantic import Field
 from starlette.exceptions import HTTPException
 from typing_extensions import TypedDict
 
+from fireflyassets.api import rules
 from fireflyassets.core.errors import (
     CampaignOutOfService,
     FactoryError,
@@ -43,6 +44,9 @@ class ProblemPart(TypedDict):
     rule: str
     message: str
     fix: str
+    doc: Annotated[
+        str, Field(description="What the rule asks.", json_schema_extra={"format": "uri"})
+    ]
 
 
 class ProblemBody(TypedDict):
@@ -79,40 +83,45 @@ def not_found(detail: str, field: str) -> ProblemRaised:
 
 
 def response(
+    request: Request,
     status: HTTPStatus,
     detail: str,
     problems: Sequence[Problem],
     headers: Mapping[str, str] | None = None,
 ) -> Response:
     """Return a problem as a response."""
-    content = body(status, detail, problems)
+    content = body(status, detail, problems, api_url=str(request.app.state.api_url))
     return JSONResponse(content, status, headers=headers, media_type=MEDIA_TYPE)
 
 
-def body(status: HTTPStatus, detail: str, problems: Sequence[Problem]) -> ProblemBody:
+def body(
+    status: HTTPStatus, detail: str, problems: Sequence[Problem], *, api_url: str
+) -> ProblemBody:
     """Return a problem as JSON."""
     return {
         "type": f"urn:fireflyassets:problem:{status.phrase.lower().replace(' ', '-')}",
         "title": status.phrase,
         "status": status.value,
         "detail": detail,
-        "problems": [said(problem) for problem in problems],
+        "problems": [said(problem, api_url=api_url) for problem in problems],
     }
 
 
-def said(problem: Problem) -> ProblemPart:
+def said(problem: Problem, *, api_url: str) -> ProblemPart:
     """Return one fault as JSON; the row only where there is one."""
     parts: ProblemPart = {
         "field": problem.field,
         "rule": problem.rule,
         "message": problem.message,
         "fix": problem.fix,
+        "doc": rules.link(problem.rule, api_url=api_url),
     }
     return parts if problem.row is None else {"row": problem.row, **parts}
 
 
-def install(app: FastAPI) -> None:
-    """Make every error of *app* a problem."""
+def install(app: FastAPI, *, api_url: str) -> None:
+    """Make every error of *app* a problem, which links to our pages at *api_url*."""
+    app.state.api_url = api_url
     app.add_exception_handler(ProblemRaised, _raised)
     app.add_exception_handler(FactoryError, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)
@@ -120,44 +129,45 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(Exception, _bug)
 
 
-def _raised(_: Request, error: Exception) -> Response:
+def _raised(request: Request, error: Exception) -> Response:
     assert isinstance(error, ProblemRaised)  # noqa: S101 - the handler is registered for it.
-    return response(error.status, error.detail, error.problems, error.headers)
+    return response(request, error.status, error.detail, error.problems, error.headers)
 
 
-def _refused(_: Request, error: Exception) -> Response:
+def _refused(request: Request, error: Exception) -> Response:
     remedy = getattr(error, "remedy", "")
     problem = Problem("", type(error).__name__, str(error), remedy)
     if isinstance(error, UnknownCampaign):
         problem = Problem("campaign", "unknown", str(error), "Check the spelling.")
-        return response(HTTPStatus.NOT_FOUND, str(error), (problem,))
+        return response(request, HTTPStatus.NOT_FOUND, str(error), (problem,))
     if isinstance(error, CampaignOutOfService | TemplateChanged):
         # The request is fine and no other is: sent again later, it passes.
         problem = Problem("campaign", "out-of-service", str(error), error.remedy)
-        return response(HTTPStatus.SERVICE_UNAVAILABLE, str(error), (problem,), _LATER)
+        return response(request, HTTPStatus.SERVICE_UNAVAILABLE, str(error), (problem,), _LATER)
     if isinstance(error, Refused | ServiceDown | StoreUnavailable):
         # Our own configuration or machinery: the request may be fine, and may be sent again.
-        return response(HTTPStatus.SERVICE_UNAVAILABLE, str(error), (problem,))
-    return _bug(_, error)
+        return response(request, HTTPStatus.SERVICE_UNAVAILABLE, str(error), (problem,))
+    return _bug(request, error)
 
 
-def _invalid(_: Request, error: Exception) -> Response:
+def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - the handler is registered for it.
     problems = [
         Problem(str(fault["loc"][-1]), str(fault["type"]), str(fault["msg"]), "Mend the parameter.")
         for fault in error.errors()
     ]
-    return response(HTTPStatus.UNPROCESSABLE_ENTITY, "A parameter is not right.", problems)
+    detail = "A parameter is not right."
+    return response(request, HTTPStatus.UNPROCESSABLE_ENTITY, detail, problems)
 
 
-def _http(_: Request, error: Exception) -> Response:
+def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - the handler is registered for it.
     status = HTTPStatus(error.status_code)
-    return response(status, status.description or status.phrase, (), error.headers)
+    return response(request, status, status.description or status.phrase, (), error.headers)
 
 
 def _bug(request: Request, error: Exception) -> Response:
     # The one boundary of the API. The error's words stay in our log; the query is not even there.
     _log.error("%s %s failed.", request.method, request.url.path, exc_info=error)
     detail = "The request failed on our side. Nothing is half done: send it again."
-    return response(HTTPStatus.INTERNAL_SERVER_ERROR, detail, ())
+    return response(request, HTTPStatus.INTERNAL_SERVER_ERROR, detail, ())

@@ -10,12 +10,20 @@ from math import ceil
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, Query
-from fastapi.responses import JSONResponse, RedirectResponse, Response
+from fastapi.responses import RedirectResponse, Response
 
 from fireflyassets.api import answers, shapes
 from fireflyassets.api.answers import IfNoneMatch, body_of, place, tell
 from fireflyassets.api.description import RETOLD, headers, refusals
-from fireflyassets.api.desk import AtDesk, Desk, Onlooker, Reader, job_row, require_campaign
+from fireflyassets.api.desk import (
+    AtDesk,
+    Desk,
+    Onlooker,
+    Reader,
+    costed,
+    job_row,
+    require_campaign,
+)
 from fireflyassets.api.problems import ProblemRaised, not_found
 from fireflyassets.api.tokens import Caller, Scope
 from fireflyassets.core import ids
@@ -61,8 +69,8 @@ _NOT_STORED: Final = {"Cache-Control": "no-store"}
     responses={**RETOLD, **refusals(HTTPStatus.NOT_FOUND)},
 )
 def show_job(at: AtDesk, who: Reader, job_id: str, if_none_match: IfNoneMatch = None) -> Response:
-    """Tell how a job stands."""
-    row = job_row(at, who.tenant, job_id)
+    """Tell how a job stands, and what its calls have cost so far."""
+    row = costed(at, job_row(at, who.tenant, job_id))
     return tell(body_of(shapes.job(row, api_url=at.api_url)), if_none_match)
 
 
@@ -216,9 +224,3 @@ def _may_see(who: Caller, row: JobRow) -> bool:
     """Say whether pictures of a job may be shown: reviewers alone see what is not approved."""
     open_review = row.human_reviewed in {HumanReview.PENDING, HumanReview.REJECTED}
     return not open_review or Scope.REVIEW in who.scopes
-
-
-@router.get("/health", include_in_schema=False)
-def show_health() -> Response:
-    """Say that the process answers; it looks at nothing behind it."""
-    return JSONResponse({"status": "ok"}, headers=_NOT_STORED)

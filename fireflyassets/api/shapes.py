@@ -25,7 +25,7 @@ from fireflyassets.core.status import HumanReview, Status
 from fireflyassets.ports.entries import Conflict, Duplicate, Recorded
 from fireflyassets.stages import notify
 from fireflyassets.stages.budgeting import Unaffordable
-from fireflyassets.stages.intake import Answer, Invalid
+from fireflyassets.stages.intake import Answer, Invalid, Priced
 
 Operations = Annotated[
     str,
@@ -110,6 +110,17 @@ class Batch(TypedDict):
     refused: int
     costEstimate: Annotated[Operations, Field(description="Of the rows that are new.")]
     jobs: list[AcceptedRow]
+    problems: list[ProblemPart]
+
+
+class Estimate(TypedDict):
+    """What a brief would cost; nothing of it was written."""
+
+    campaignId: str
+    jobs: Annotated[int, Field(description="How many would be new.")]
+    repeated: int
+    refused: int
+    costEstimate: Annotated[Operations, Field(description="Of those that would be new.")]
     problems: list[ProblemPart]
 
 
@@ -199,7 +210,12 @@ def campaign(
 
 
 def batch(
-    name: str, rows: Sequence[Row], answers: Sequence[Answer], problems: Sequence[Problem]
+    name: str,
+    rows: Sequence[Row],
+    answers: Sequence[Answer],
+    problems: Sequence[Problem],
+    *,
+    api_url: str,
 ) -> Batch:
     """Return the answers to a brief, row by row."""
     jobs: list[AcceptedRow] = [
@@ -221,7 +237,28 @@ def batch(
         "refused": len(rows) - len(jobs),
         "costEstimate": str(sum((row.cost_estimate for row in new), Decimal(0))),
         "jobs": jobs,
-        "problems": [said(problem) for problem in problems],
+        "problems": [said(problem, api_url=api_url) for problem in problems],
+    }
+
+
+def estimate(
+    name: str,
+    rows: Sequence[Row],
+    answers: Sequence[Answer],
+    problems: Sequence[Problem],
+    *,
+    api_url: str,
+) -> Estimate:
+    """Return what *rows* would cost."""
+    priced = [answer.row for answer in answers if isinstance(answer, Priced)]
+    repeated = sum(isinstance(answer, Duplicate) for answer in answers)
+    return {
+        "campaignId": name,
+        "jobs": len(priced),
+        "repeated": repeated,
+        "refused": len(rows) - len(priced) - repeated,
+        "costEstimate": str(sum((row.cost_estimate for row in priced), Decimal(0))),
+        "problems": [said(problem, api_url=api_url) for problem in problems],
     }
 
 

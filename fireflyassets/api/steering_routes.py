@@ -9,19 +9,25 @@ from typing import Any, Final
 from fastapi import APIRouter
 from fastapi.responses import JSONResponse, Response
 
-from fireflyassets.api import description, shapes
+from fireflyassets.api import shapes
 from fireflyassets.api.bodies import JSON, ReasonBody
 from fireflyassets.api.description import refusals
-from fireflyassets.api.desk import AtDesk, Operator, Writer, job_row, require_campaign
+from fireflyassets.api.desk import AtDesk, Operator, Writer, costed, job_row, require_campaign
 from fireflyassets.api.problems import ProblemRaised
 from fireflyassets.api.result_routes import campaign_sums
+from fireflyassets.core import schemas
 from fireflyassets.core.brief import json_object
 from fireflyassets.core.request import Problem, reason_of
-from fireflyassets.stages.steering import Kept
+from fireflyassets.stages.steering import Cancelling, Kept
 
 router: Final = APIRouter()
 
 _OF_A_CAMPAIGN: Final = refusals(HTTPStatus.NOT_FOUND)
+_CANCELLING: Final[dict[str, Any]] = {
+    "model": shapes.Job,
+    "description": "A run works on the job and ends it within half a minute, or once what it has "
+    "in flight at Adobe has ended.",
+}
 _OF_A_REASON: Final = refusals(
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
@@ -30,7 +36,7 @@ _OF_A_REASON: Final = refusals(
 
 
 def _with_reason(*, required: bool) -> dict[str, Any]:
-    content = {JSON: {"schema": description.REASON}}
+    content = {JSON: {"schema": schemas.REASON}}
     return {"requestBody": {"required": required, "content": content}}
 
 
@@ -47,10 +53,15 @@ def _reason(body: bytes) -> str:
 @router.post(
     "/v1/jobs/{job_id}/cancel",
     response_model=shapes.Job,
-    responses=refusals(HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT),
+    responses={HTTPStatus.ACCEPTED: _CANCELLING}
+    | refusals(HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT),
 )
 def cancel_job(at: AtDesk, who: Writer, job_id: str) -> Response:
-    """Cancel a job that no wave works on; costActual says what was billed for it until then."""
+    """Cancel a job; calls that are in flight at Adobe are called back.
+
+    costActual says what was billed until then, costPossible what may still be billed: a call that
+    is cancelled too late is billed all the same, and then moves into costActual.
+    """
     told = at.steering.cancel(job_row(at, who.tenant, job_id), by=who.subject)
     if isinstance(told, Kept):
         raise ProblemRaised(
@@ -58,7 +69,8 @@ def cancel_job(at: AtDesk, who: Writer, job_id: str) -> Response:
             "The job was not cancelled.",
             Problem("job_id", "status", told.reason, told.fix),
         )
-    return JSONResponse(shapes.job(told.row, api_url=at.api_url))
+    status = HTTPStatus.ACCEPTED if isinstance(told, Cancelling) else HTTPStatus.OK
+    return JSONResponse(shapes.job(costed(at, told.row), api_url=at.api_url), status)
 
 
 @router.post(
@@ -108,9 +120,9 @@ def resume_campaign(at: AtDesk, who: Operator, campaign: str) -> Response:
     "/v1/campaigns/{campaign}/cancel", response_model=shapes.Campaign, responses=_OF_A_CAMPAIGN
 )
 def cancel_campaign(at: AtDesk, who: Operator, campaign: str) -> Response:
-    """Cancel what waits, and hold the rest: ask again until `byStatus` shows none running.
+    """Cancel what waits at once, and what runs as soon as its run hears of it.
 
-    The hold stays, for what is sent later too, until the campaign is resumed.
+    The campaign is on hold then, for what is sent later too, until it is resumed.
     """
     require_campaign(at, who.tenant, campaign)
     at.steering.cancel_all(who.tenant, campaign, by=who.subject)

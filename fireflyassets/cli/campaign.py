@@ -5,6 +5,7 @@ Does not: changing anything else.
 """
 
 import argparse
+import json
 from pathlib import Path
 
 from fireflyassets.adapters import lock_file
@@ -12,11 +13,12 @@ from fireflyassets.adapters.campaign_files import FILE_NAME, read_for_lock
 from fireflyassets.adapters.files import FileCatalogue
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.errors import UnknownCampaign, UnusableConfiguration
+from fireflyassets.core.schemas import SCHEMAS, document
 from fireflyassets.settings import Settings
 
 
 def add_to(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:  # pyright: ignore[reportPrivateUsage] - the type has no public name.
-    """Add ``campaign check``, ``campaign lock`` and ``campaign list``."""
+    """Add ``campaign check``, ``lock``, ``list`` and ``schema``."""
     group = subparsers.add_parser("campaign", help="check and list the campaigns of a project")
     commands = group.add_subparsers(required=True, metavar="COMMAND")
     check = commands.add_parser(
@@ -31,6 +33,9 @@ def add_to(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     locking.set_defaults(run=run_lock)
     listing = commands.add_parser("list", help="list the usable campaigns")
     listing.set_defaults(run=run_list)
+    schema = commands.add_parser("schema", help="print a JSON Schema, for editors and clients")
+    schema.add_argument("name", nargs="?", choices=sorted(SCHEMAS), default="campaign")
+    schema.set_defaults(run=run_schema)
     for command in (check, locking, listing):
         command.add_argument(
             "--project", type=Path, help="the project's folder (default: the setting, or this one)"
@@ -76,6 +81,12 @@ def run_list(arguments: argparse.Namespace) -> int:
     """List the usable campaigns."""
     for campaign in _catalogue(arguments).campaigns().values():
         print(_line(campaign))
+    return 0
+
+
+def run_schema(arguments: argparse.Namespace) -> int:
+    """Print a JSON Schema."""
+    print(json.dumps(document(arguments.name), indent=2))
     return 0
 
 

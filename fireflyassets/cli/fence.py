@@ -38,7 +38,7 @@ def add_to(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     listing.set_defaults(run=run_list)
     report = commands.add_parser("report", help="show what was billed, between which bounds")
     report.add_argument("--campaign", help="customer/campaign; all of them without it")
-    report.add_argument("--day", type=date.fromisoformat, help="a day in UTC, as 2026-11-30")
+    report.add_argument("--day", type=a_day, help="a day in UTC, as 2026-11-30")
     report.set_defaults(run=run_report)
     for command in (listing, report):
         command.add_argument("--json", action="store_true", help="print JSON instead of a table")
@@ -47,10 +47,13 @@ def add_to(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     for one, what in (
         (
             Verdict.BILLED,
-            "the vendor's report shows it: book it, and collect it if its id is known",
+            "the vendor's report shows it: collect it by its id; without one, book it as billed",
         ),
-        (Verdict.RESUBMIT, "send the step again, knowing that both sends may be billed"),
-        (Verdict.DROP, "give the job up"),
+        (
+            Verdict.RESUBMIT,
+            "send the step again; this send is booked as a possible duplicate",
+        ),
+        (Verdict.DROP, "give the job up for good: the send is booked as possible cost"),
     ):
         verdict.add_argument(f"--{one}", dest="verdict", action="store_const", const=one, help=what)
     resolve.add_argument("job", metavar="JOB")
@@ -62,6 +65,18 @@ def add_to(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
         "--why", required=True, type=said, metavar="TEXT", help="the reason; kept for good"
     )
     resolve.set_defaults(run=run_resolve)
+
+
+def a_day(text: str) -> date:
+    """Return the day that *text* names.
+
+    Raises:
+        ArgumentTypeError: It names none.
+    """
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no day: write it as 2026-11-30") from None
 
 
 def said(text: str) -> str:

@@ -1,51 +1,34 @@
 """``fireflyassets limits``: how fast each organisation is paced now, why, and who waits for it.
 
-Belongs here: the table, watching it, and an operator's override. Does not: the law of the limiter
-(``fireflyassets.limiter``); wiring, which is imported when a command runs and not before.
+Belongs here: watching, and what an operator may change. Does not: the table (``limits_table``), the
+law of the limiter (``fireflyassets.limiter``); wiring, which is imported when a command runs.
 """
 
 import argparse
 import re
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from collections.abc import Iterator
+from datetime import timedelta
 from typing import Final
 
-from fireflyassets.adapters.files import FileCatalogue
 from fireflyassets.adapters.limit_files import DOCUMENTED
+from fireflyassets.cli.limits_table import Desk, lines, organisations, override_sentence
 from fireflyassets.core.errors import UnusableConfiguration
 from fireflyassets.core.failure import Family
-from fireflyassets.limiter.arithmetic import SECOND_US, paced_interval
-from fireflyassets.limiter.errors import LimiterError, UnknownItem
-from fireflyassets.limiter.port import MINUTE, ItemState, Limiter, Override, item_key
-from fireflyassets.ports.ledger import JobLedger
+from fireflyassets.limiter.errors import LimiterError
+from fireflyassets.limiter.port import item_key
 from fireflyassets.settings import Settings
 
 WATCH_SECONDS: Final = 5.0
-MOST_WAITING: Final = 500
-"""Jobs counted for each customer and credential; a longer queue shows as more than that."""
-PARKED: Final = timedelta(days=400)
-"""Jobs that are due within this are waiting; none is parked for longer."""
 ROUGHLY: Final = timedelta(seconds=5)
 """How far off the store's time may be here: nothing is sent, so one answer's stamp will do."""
 UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 CLEAR_SCREEN: Final = "\x1b[H\x1b[2J"
-HEADER: Final = ("ITEM", "RATE", "USED TODAY", "429s", "NEXT", "FREE", "SINCE", "WHY")
-
-
-@dataclass(frozen=True, slots=True)
-class Desk:
-    """The ports that the commands look into."""
-
-    catalogue: FileCatalogue
-    ledger: JobLedger
-    limiter: Limiter
 
 
 def add_to(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:  # pyright: ignore[reportPrivateUsage] - the type has no public name.
-    """Add ``limits``, ``limits override`` and ``limits clear``."""
+    """Add ``limits`` and its commands ``override``, ``clear`` and ``reset``."""
     group = subparsers.add_parser("limits", help="show how fast calls are paced, and change it")
     group.add_argument(
         "--watch",
@@ -75,7 +58,11 @@ def add_to(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     clear = commands.add_parser("clear", help="end an override before its time")
     clear.add_argument("item", help="organisation#family, as the table names it")
     clear.set_defaults(run=run_clear)
-    for command in (override, clear):
+    reset = commands.add_parser("reset", help="let an item begin anew after a clock ran ahead")
+    reset.add_argument("item", help="organisation#family, as the table names it")
+    reset.add_argument("--why", required=True, help="the reason, in one line")
+    reset.set_defaults(run=run_reset)
+    for command in (override, clear, reset):
         command.add_argument("--by", required=True, help="your name, for the log")
 
 
@@ -124,6 +111,12 @@ def run_clear(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def run_reset(arguments: argparse.Namespace) -> int:
+    """Let an item begin anew."""
+    _print(reset(_desk(), arguments))
+    return 0
+
+
 def _desk() -> Desk:
     from fireflyassets import composition  # noqa: PLC0415 - AWS clients take a second to import.
 
@@ -145,7 +138,7 @@ def override(desk: Desk, arguments: argparse.Namespace) -> Iterator[str]:
     made = desk.limiter.override(
         item, arguments.rate, duration=arguments.duration, by=arguments.by, why=arguments.why
     )
-    yield f"{item}: {_override(made, desk.limiter.now())}."
+    yield f"{item}: {override_sentence(made, desk.limiter.now())}."
 
 
 def clear(desk: Desk, arguments: argparse.Namespace) -> Iterator[str]:
@@ -156,7 +149,15 @@ def clear(desk: Desk, arguments: argparse.Namespace) -> Iterator[str]:
     if ended is None:
         yield f"{item}: there is no override."
     else:
-        yield f"{item}: ended, {_override(ended, desk.limiter.now())}."
+        yield f"{item}: ended, {override_sentence(ended, desk.limiter.now())}."
+
+
+def reset(desk: Desk, arguments: argparse.Namespace) -> Iterator[str]:
+    """Let an item begin anew, and say what is gone with that."""
+    item: str = arguments.item
+    _known_item(desk, item)
+    desk.limiter.reset(item, by=arguments.by, why=arguments.why)
+    yield f"{item}: begun anew. Tickets that were out are void; the day's count is as it was."
 
 
 def _known_item(desk: Desk, item: str) -> tuple[str, Family]:
@@ -173,119 +174,3 @@ def _known_item(desk: Desk, item: str) -> tuple[str, Family]:
     if item not in known:
         raise UnusableConfiguration(f"There is no item {item!r}; there are {', '.join(known)}.")
     return known[item]
-
-
-# -- the table ------------------------------------------------------------------------------
-def organisations(catalogue: FileCatalogue) -> dict[str, list[str]]:
-    """Return organisation -> the names of its credentials."""
-    found: dict[str, list[str]] = {}
-    for credential in catalogue.credentials():
-        found.setdefault(credential.organisation, []).append(credential.name)
-    return found
-
-
-def lines(desk: Desk) -> Iterator[str]:
-    """Yield the table: each item, what an operator set, who waits, and what credentials share."""
-    found = organisations(desk.catalogue)
-    items = [(organisation, family) for organisation in found for family in DOCUMENTED]
-    states = {item: _state(desk, *item) for item in items}
-    now = desk.limiter.now()
-    yield from _columns([HEADER, *(_row(desk, *item, states[item], now) for item in items)])
-    yield from _notes(states.values(), now)
-    waiting = list(_waiting(desk, now))
-    if waiting:
-        yield ""
-        yield from _columns([("WAITING", "CREDENTIAL", "DUE", "PARKED"), *waiting])
-    for organisation, names in found.items():
-        if len(names) > 1:
-            yield ""
-            yield (
-                f"{organisation}: {', '.join(names)} share its rate. Limits are the "
-                f"organisation's; a further credential adds none."
-            )
-    yield f"\nRATE and FREE are calls a minute. Times are UTC; it is {_at(now, now)}."
-
-
-def _state(desk: Desk, organisation: str, family: Family) -> ItemState | None:
-    try:
-        return desk.limiter.state(item_key(organisation, family))
-    except UnknownItem:
-        return None
-
-
-def _row(
-    desk: Desk, organisation: str, family: Family, state: ItemState | None, now: datetime
-) -> tuple[str, ...]:
-    name = item_key(organisation, family)
-    if state is None:
-        limits = desk.catalogue.limits_for(organisation, family)
-        nominal = 60 * SECOND_US / paced_interval(limits)
-        return (name, f"- of {nominal:.4g}", "-", "-", "-", "-", "-", "not used yet")
-    used = f"{state.used_today:,}"
-    return (
-        name,
-        f"{state.rate_per_minute:.4g} of {state.nominal_per_minute:.4g}",
-        used if state.day_limit is None else f"{used} of {state.day_limit:,}",
-        f"{state.refused_today:,}",
-        _wait(state.next_due_at - now),
-        f"{free_in_a_minute(state, now):,}",
-        _at(state.since, now),
-        state.reason,
-    )
-
-
-def free_in_a_minute(state: ItemState, now: datetime) -> int:
-    """Return how many more calls could be sent within a minute: the headroom there is."""
-    interval = MINUTE / state.rate_per_minute
-    left = MINUTE - max(timedelta(0), state.next_due_at - now)
-    free = 0 if left <= timedelta(0) else -(-left // interval)
-    room = free if state.day_limit is None else state.day_limit - state.used_today
-    return max(0, min(free, room))
-
-
-def _notes(states: Iterable[ItemState | None], now: datetime) -> Iterator[str]:
-    for state in states:
-        if state is not None:
-            yield f"Limits of {state.item} are of {state.as_of}: {state.source}."
-        if state is not None and state.blocked_until is not None:
-            yield f"{state.item}: paused by the service until {_at(state.blocked_until, now)}."
-        if state is not None and state.override is not None:
-            yield f"{state.item}: {_override(state.override, now)}."
-
-
-def _override(made: Override, now: datetime) -> str:
-    return (
-        f"{made.rate_per_minute:.4g} calls a minute until {_at(made.until, now)}, set by "
-        f"{made.by} at {_at(made.since, now)}: {made.why}"
-    )
-
-
-def _waiting(desk: Desk, now: datetime) -> Iterator[tuple[str, ...]]:
-    for credential in desk.catalogue.credentials():
-        for customer in sorted(credential.customers):
-            rows = desk.ledger.due(
-                credential.name, customer, now=now + PARKED, most=MOST_WAITING + 1
-            )
-            later = sum(row.not_before is not None and row.not_before > now for row in rows)
-            if rows:
-                more = "+" if len(rows) > MOST_WAITING else ""
-                yield (customer, credential.name, f"{len(rows) - later}{more}", str(later))
-
-
-def _columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]))]
-    for row in rows:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        yield "  ".join(cells).rstrip()
-
-
-def _wait(until: timedelta) -> str:
-    if until <= timedelta(0):
-        return "now"
-    if until < MINUTE:
-        return f"in {until / timedelta(seconds=1):.3g} s"
-    return f"in {until // MINUTE} min"
-
-
-def _at(instant: datetime, now: datetime) -> str:
-    return f"{instant:%H:%M:%S}" if instant.date() == now.date() else f"{instant:%Y-%m-%d %H:%M}"

@@ -9,6 +9,7 @@ returns the exit code.
 import argparse
 import importlib
 import importlib.util
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Final, Protocol, cast
@@ -31,6 +32,10 @@ GROUPS: Final = (
 """Modules in the order of the help; one that is not installed is left out."""
 
 
+READER_GONE: Final = 141
+"""What a shell shows for a program whose reader went away: 128 and the number of SIGPIPE."""
+
+
 class Group(Protocol):
     """A module of commands."""
 
@@ -49,7 +54,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in GROUPS:
         if importlib.util.find_spec(name) is not None:
             cast("Group", importlib.import_module(name)).add_to(subparsers)
-    return _run(parser.parse_args(arguments))
+    try:
+        code = _run(parser.parse_args(arguments))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read has had enough, say `head`. What is left unwritten must not be tried again
+        # when the interpreter ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return READER_GONE
+    return code
 
 
 def _run(chosen: argparse.Namespace) -> int:

@@ -9,18 +9,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from enum import StrEnum
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from fireflyassets.core import font, ids, text_rule, text_style
 from fireflyassets.core.font import Font
 from fireflyassets.core.recipe import Recipe
-from fireflyassets.core.recipe_step import Size
+from fireflyassets.core.recipe_step import GenerateStep, Model, SimilarStep, Size
 from fireflyassets.core.text_rule import TextFrame
 
 Frames = Mapping[str, TextFrame]
 """Text layer -> its frame."""
+Intent = Literal["generate", "similar"]
+"""What a model is asked for."""
 Slug = Annotated[str, StringConstraints(pattern=f"^{ids.SLUG.pattern}$")]
 Locale = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(-[A-Z][a-z]{3})?(-[A-Z]{2})?$")]
 
@@ -42,7 +44,7 @@ class Retention(StrEnum):
 class CampaignConfig(BaseModel):
     """A campaign as its YAML file says it."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     customer: Slug
     campaign: Slug
@@ -57,6 +59,8 @@ class CampaignConfig(BaseModel):
     """Paths of font files (TTF, OTF), relative to the campaign's file: those of its text layers,
     then what stands in for letters that they lack, in order. Texts are measured by them."""
     recipe: Recipe
+    models: dict[Intent, tuple[Model, ...]] = Field(default_factory=dict[Intent, tuple[Model, ...]])
+    """Intent (kind of step) -> the models that its steps may name; one left out allows them all."""
     headline_limit: int = Field(default=38, ge=1, le=500)
     """Most code points of a headline: what fits the template in every locale."""
     cost_tags: dict[Slug, Slug] = Field(default_factory=dict, max_length=5)
@@ -70,6 +74,18 @@ class CampaignConfig(BaseModel):
     resubmit_unknown: int = Field(default=0, ge=0, le=1)
     """Sends of a step that may follow one whose outcome is unknown, without asking a person. Each
     may be a second payment and is booked as a possible duplicate."""
+
+    @model_validator(mode="after")
+    def _names_allowed_models(self) -> Self:
+        for step in self.recipe.steps:
+            if isinstance(step, GenerateStep | SimilarStep):
+                allowed = self.models.get(step.kind, (step.model,))
+                if step.model not in allowed:
+                    raise ValueError(
+                        f"recipe: step {step.name!r} names the model {step.model}; for "
+                        f"{step.kind} the campaign allows {', '.join(allowed) or 'none'}"
+                    )
+        return self
 
     @model_validator(mode="after")
     def _hang_together(self) -> Self:

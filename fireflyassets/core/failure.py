@@ -138,6 +138,10 @@ class Fault:
         parts = [self.family.value, str(self.status or "-"), self.code or "-"]
         return " ".join([*parts, *([f"at {self.field}"] if self.field else [])])
 
+    def record(self) -> str:
+        """Return the sentence with the vendor's redacted words, for whoever decides on a send."""
+        return f"{self.sentence()}: {self.message}" if self.message else self.sentence()
+
     def told(self) -> str:
         """Return the sentence for whoever owns the job: with the reason where it is our own."""
         ours = self.code == REFUSED_LOCALLY and self.message

@@ -14,6 +14,14 @@ NAMESPACE: Final = UUID("6f1f3b52-5d0e-4b53-9a57-0a1c6b6f8f5e")
 KEY: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 SLUG: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
 ASPECT: Final = re.compile(r"[1-9][0-9]{0,4}x[1-9][0-9]{0,4}")
+DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+INBOX: Final = "inbox/"
+"""Where messages lie that are too large for the job queue."""
+REFERENCE: Final = re.compile(
+    r"(?P<sha256>[0-9a-f]{64})-(?P<width>[1-9][0-9]{0,4})x(?P<height>[1-9][0-9]{0,4})"
+    r"-(?P<bytes>[1-9][0-9]{0,8})\.(?P<suffix>jpg|png|webp)"
+)
+"""What a picture that a customer sent is called: all that is known of it without reading it."""
 STEP: Final = re.compile(r"[a-z][a-z0-9_]{0,31}")
 
 
@@ -55,10 +63,20 @@ def original_key(
     return f"originals/{customer}/{campaign}/{job}/{step}-{digest[:16]}.{suffix(media_type)}"
 
 
+def plain_key(original: str, media_type: str) -> str:
+    """Return the key of an original's copy as vendors take it; its name follows the original's."""
+    return f"{original.rsplit('.', 1)[0]}-plain.{suffix(media_type)}"
+
+
 def suffix(media_type: str) -> str:
     """Return the ending of a file's name that agrees with its bytes."""
     known = {"image/png": "png", "image/webp": "webp", "application/json": "json"}
     return known.get(media_type, "jpg")
+
+
+def media_type(ending: str) -> str:
+    """Return the media type of a file whose name ends so."""
+    return {"png": "image/png", "webp": "image/webp"}.get(ending, "image/jpeg")
 
 
 def rendition_key(customer: str, campaign: str, job: str, step: str, digest: str) -> str:
@@ -73,6 +91,16 @@ def manifests_key(customer: str, campaign: str, digest: str) -> str:
     race for one idempotency key, the loser must not overwrite the winner's input.
     """
     return f"manifests/{customer}/{campaign}/{digest[:32]}.jsonl"
+
+
+def inbox_key(customer: str, digest: str) -> str:
+    """Return the key of a message's body, which its sha256 *digest* decides."""
+    return f"{INBOX}{customer}/{digest}.json"
+
+
+def reference_key(customer: str, reference: str) -> str:
+    """Return the key of a picture that a customer sent, by the name that they were told."""
+    return f"references/{customer}/{reference}"
 
 
 def delivery_key(customer: str, campaign: str, job: str, aspect: str, filename: str) -> str:
@@ -100,6 +128,6 @@ def template_key(digest: str) -> str:
     return f"templates/{digest}.psd"
 
 
-def actions_key(digest: str, path: str) -> str:
-    """Return the content-addressed key of a file of recorded actions; its ending is kept."""
-    return f"actions/{digest}.{path.rsplit('.', 1)[-1]}"
+def actions_key(digest: str) -> str:
+    """Return the content-addressed key of a file of recorded actions."""
+    return f"actions/{digest}.atn"

@@ -8,7 +8,7 @@ import hashlib
 import json
 import unicodedata
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Final
 
@@ -38,6 +38,8 @@ class JobRequest:
     aspects: tuple[str, ...]
     rewritten: Rewritten | None = None
     """Beside the prompt as it was written, which alone tells a repeated request."""
+    reference: "Picture | None" = None
+    """The picture that came with it."""
 
     def digest(self) -> str:
         """Return the hash that tells a repeated request from another one under the same key.
@@ -52,6 +54,7 @@ class JobRequest:
             self.locale,
             unicodedata.normalize("NFC", self.headline),
             list(self.aspects),
+            *([self.reference.sha256] if self.reference else ()),
         ]
         return hashlib.sha256(json.dumps(said, ensure_ascii=False).encode()).hexdigest()
 
@@ -89,6 +92,20 @@ _DOORS: Final = {
     FENCE: "an operator decides with fireflyassets fence resolve",
     CAMPAIGN: "an operator lets it go on with POST /v1/campaigns/{campaign}/resume",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """Somebody's wish to end a job that a wave works on; the wave ends it as soon as it can."""
+
+    by: str
+    keep: timedelta
+    """How long the row stays then."""
+
+    @property
+    def reason(self) -> str:
+        """Say why the job ended."""
+        return f"Cancelled by {self.by}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +150,8 @@ class JobRow:
     """What may have been billed beside ``cost_actual``, which is what certainly was."""
     booking: Booking | None = None
     """What it takes of its month's budgets; None where no budget was set when it was accepted."""
+    cancel: Cancel | None = None
+    """Set while a wave works on a job that is to be cancelled."""
     unsettled: bool = False
     """An open call may still move it: the fence holds it, or it ended with a call in flight."""
 

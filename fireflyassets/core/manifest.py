@@ -13,7 +13,7 @@ from itertools import accumulate, pairwise
 from typing import Any, Final, cast
 
 from fireflyassets.core import ids
-from fireflyassets.core.job import JobRequest, Rewritten
+from fireflyassets.core.job import JobRequest, Picture, Rewritten
 
 MEDIA_TYPE: Final = "application/x-ndjson"
 _VERSION: Final = 1
@@ -71,6 +71,8 @@ def dump(request: JobRequest) -> bytes:
     }
     if request.rewritten:
         said["rewritten"] = asdict(request.rewritten)
+    if request.reference:
+        said["reference"] = asdict(request.reference)
     return json.dumps(said, ensure_ascii=False, sort_keys=True).encode() + b"\n"
 
 
@@ -87,4 +89,5 @@ def load(content: bytes) -> JobRequest:
         **{name: said[name] for name in _TEXTS},
         aspects=tuple(said["aspects"]),
         rewritten=Rewritten(**said["rewritten"]) if "rewritten" in said else None,
+        reference=Picture(**said["reference"]) if "reference" in said else None,
     )

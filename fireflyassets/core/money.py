@@ -39,7 +39,8 @@ class Cause(StrEnum):
     ACCEPTED_BUT_FAILED = "accepted-but-failed"
     """Taken, and nothing is bound to it: it failed, it is unusable, or it has not arrived yet."""
     ORPHANED = "orphaned"
-    """Paid and collected, and nobody's any more: the step had its result, or the job was closed."""
+    """Paid, and bound to nothing: the step had its result, the job was closed, or somebody read it
+    in the vendor's report."""
     SAVED_BY_CACHE = "saved-by-cache"
     """Not spent: an equal picture was there. Its operations are what it would have cost."""
 
@@ -50,6 +51,7 @@ _CERTAIN: Final = FOR_A_RESULT | {
     Cause.DUPLICATE,
     Cause.EXTRA_VARIANT,
     Cause.EXTRA_ASPECT,
+    Cause.CANCELLED_LATE,
     Cause.ORPHANED,
 }
 _POSSIBLE: Final = frozenset(
@@ -57,7 +59,6 @@ _POSSIBLE: Final = frozenset(
         Cause.POSSIBLE_DUPLICATE,
         Cause.POSSIBLE_COST,
         Cause.ACCEPTED_BUT_FAILED,
-        Cause.CANCELLED_LATE,
     }
 )
 

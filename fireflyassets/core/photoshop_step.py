@@ -4,11 +4,12 @@ Belongs here: one class per kind with its own rules. Does not: what all kinds sh
 (``recipe_step.py``); what a whole recipe must obey (``recipe.py``).
 """
 
+import json
 from datetime import timedelta
 from decimal import Decimal
 from typing import Annotated, ClassVar, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, model_validator
 
 from fireflyassets.core.failure import Family
 from fireflyassets.core.recipe_step import (
@@ -26,6 +27,8 @@ from fireflyassets.core.recipe_step import (
 
 CropRatio = Literal["1:1", "16:9", "9:16", "4:3", "3:4", "4:5", "5:4", "3:2", "2:3", "21:9"]
 
+INLINE_LONGEST: Final = 51_200
+"""Letters of actions that stand in the request itself."""
 PHOTOSHOP_TIMEOUT: Final = timedelta(minutes=20)
 """Photoshop works on a document for up to fifteen minutes."""
 
@@ -78,8 +81,8 @@ class Recorded(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    file: Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f]{1,200}\.(atn|json)$")]
-    """Path relative to the campaign's file: an action set (ATN), or actions as JSON."""
+    file: Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f]{1,200}\.atn$")]
+    """Path of an action set relative to the campaign's file."""
     action: Annotated[str, Field(min_length=1, max_length=200)] | None = None
 
 
@@ -88,11 +91,28 @@ class ActionsStep(EditStep):
 
     kind: Literal["execute-actions"]
     timeout: timedelta = PHOTOSHOP_TIMEOUT
-    actions: tuple[Recorded, ...] = Field(min_length=1, max_length=10)
+    actions: tuple[Recorded, ...] = Field(default=(), max_length=9)
+    action_json: tuple[dict[str, JsonValue], ...] = ()
+    """Actions written down as Photoshop's ActionJSON, played after those of files."""
     size: Size | None = None
     """Of the file; without it, the picture's own."""
     family: ClassVar[Family] = Family.PHOTOSHOP
     writes: ClassVar[str | None] = "image/jpeg"
+
+    def written(self) -> str | None:
+        """Return the actions that are written down, as one text; None where there are none."""
+        return json.dumps(self.action_json) if self.action_json else None
+
+    @model_validator(mode="after")
+    def _plays_something(self) -> Self:
+        if not self.actions and not self.action_json:
+            raise ValueError(f"step {self.name!r}: give `actions`, `action_json` or both")
+        if len(self.written() or "") > INLINE_LONGEST:
+            raise ValueError(
+                f"step {self.name!r}: action_json has over {INLINE_LONGEST} letters; record it as "
+                "a file of actions"
+            )
+        return self
 
 
 class ArtboardStep(BaseStep):

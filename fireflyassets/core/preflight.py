@@ -10,7 +10,13 @@ from typing import Final
 from fireflyassets.core import ids
 from fireflyassets.core.campaign import CampaignConfig
 from fireflyassets.core.money import RateCard
-from fireflyassets.core.photoshop_step import ComposeStep, Step
+from fireflyassets.core.photoshop_step import (
+    ActionsStep,
+    ArtboardStep,
+    ComposeStep,
+    RemoveBackgroundStep,
+    Step,
+)
 from fireflyassets.core.recipe_step import (
     ExpandStep,
     FillStep,
@@ -48,6 +54,11 @@ SIZES: Final[dict[Model, frozenset[str]]] = {
 FILL_SIZES: Final = _IMAGE3 - {"2688x1512", "1344x756"}
 """For fill and similar."""
 EXPAND_LONGEST: Final = 3999
+CUT_OUT_LONGEST: Final = 6000
+"""Of a picture that remove-background takes."""
+PHOTOSHOP_LONGEST: Final = 32_000
+PIXEL_LIMIT: Final = 80_000_000
+"""Above it a picture is taken for a size bomb and not decoded: it would be paid and of no use."""
 REFERENCE_BYTES: Final = 10_000_000
 REFERENCE_AREA: Final = (512**2, 2048**2)
 REFERENCE_RATIO: Final = 5
@@ -89,7 +100,20 @@ def _size_fault(step: Step, size: str) -> str | None:
         case UpscaleStep() if longest > UPSCALE_LONGEST:
             return f"its picture would have {size} pixels, over {UPSCALE_LONGEST}; scale it less"
         case _:
-            return None
+            return _photoshop_fault(step, size)
+
+
+def _photoshop_fault(step: Step, size: str) -> str | None:
+    width, height = ids.parse_aspect(size)
+    if isinstance(step, RemoveBackgroundStep) and max(width, height) > CUT_OUT_LONGEST:
+        return f"it takes no picture of {size}; give sides of at most {CUT_OUT_LONGEST}"
+    if not isinstance(step, ActionsStep | ArtboardStep):
+        return None
+    if max(width, height) > PHOTOSHOP_LONGEST:
+        return f"Photoshop makes no {size}; give sides of at most {PHOTOSHOP_LONGEST}"
+    if width * height > PIXEL_LIMIT:
+        return f"{size} are more than the {PIXEL_LIMIT} pixels that we look at; make it smaller"
+    return None
 
 
 def _reference_fault(step: GenerateV4Step, sizes: Mapping[str, str | None]) -> str | None:

@@ -26,6 +26,7 @@ from fireflyassets.core.photoshop_step import (
 )
 from fireflyassets.core.recipe_step import (
     JOB_TEXTS,
+    REFERENCE,
     ExpandStep,
     FillStep,
     GenerateStep,
@@ -58,6 +59,16 @@ class Recipe(BaseModel):
     def composes(self) -> bool:
         """Say whether the last word belongs to Photoshop."""
         return any(isinstance(step, ComposeStep) for step in self.steps)
+
+    @property
+    def reference_readers(self) -> tuple[Step, ...]:
+        """Return the steps that take the picture that comes with a job."""
+        return tuple(step for step in self.steps if any(REFERENCE in one for one in step.takes()))
+
+    @property
+    def needs_reference(self) -> bool:
+        """Say whether some step has nothing to go on with where a job brings no picture."""
+        return any(one == (REFERENCE,) for step in self.steps for one in step.takes())
 
     @property
     def fanned(self) -> frozenset[str]:
@@ -147,7 +158,7 @@ def _size_of(step: Step, before: Mapping[str, Size | None], aspect: Size | None)
 
 def _kept_size(step: Step, before: Mapping[str, Size | None]) -> Size | None:
     """Return the size of the picture that a step takes, if it is the same whichever that is."""
-    sizes = {before[name] for name in step.takes()[0]}
+    sizes = {before.get(name) for name in step.takes()[0]}
     return sizes.pop() if len(sizes) == 1 else None
 
 
@@ -155,12 +166,14 @@ def _name_faults(steps: tuple[Step, ...]) -> Iterator[str]:
     names = [step.name for step in steps]
     for name in sorted({name for name in names if names.count(name) > 1}):
         yield f"two steps are named {name!r}: give each its own name"
+    if REFERENCE in names:
+        yield f"no step can be named {REFERENCE!r}: that is the picture that comes with a job"
     if sum(isinstance(step, ComposeStep) for step in steps) > 1:
         yield "only one compose step is supported: name all layers in it"
 
 
 def _input_faults(steps: tuple[Step, ...]) -> Iterator[str]:
-    pictures: set[str] = set()
+    pictures = {REFERENCE}
     for step in steps:
         if isinstance(step, ComposeStep):
             yield from _layer_faults(step, pictures)

@@ -68,6 +68,10 @@ class When(BaseModel):
         )
 
 
+REFERENCE: Final = "reference"
+"""The picture that comes with a job, as ``reference.picture`` among sources."""
+
+
 def names_in(source: str) -> tuple[str, ...]:
     """Return the steps that a source names, the wanted one first."""
     return tuple(one.removesuffix(".picture") for one in source.split(" or "))

@@ -12,7 +12,9 @@ from typing import Final, cast
 
 from fireflyassets.core import ids
 from fireflyassets.core.campaign import CampaignConfig
-from fireflyassets.core.job import JobRequest
+from fireflyassets.core.job import JobRequest, Picture
+from fireflyassets.core.preflight import reference_fault
+from fireflyassets.core.recipe_step import GenerateV4Step
 
 PROMPT_LIMIT: Final = 1024
 """Code points; Firefly v3's own bound."""
@@ -20,6 +22,8 @@ KEY_FIELD: Final = "idempotencyKey"
 """The idempotency key's name in JSON; in a spreadsheet its column is ``key``."""
 REASON_LIMIT: Final = 200
 """Code points of why somebody steers a job or a campaign."""
+
+_UPLOAD: Final = "Send the picture to POST /v1/references, and its name here."
 
 _BIDI_OVERRIDES: Final = frozenset("\u202d\u202e")
 _PLANE_END: Final = 0xFFFE
@@ -50,6 +54,8 @@ class RawRequest:
     locale: str
     headline: str
     aspects: tuple[str, ...]
+    reference: str = ""
+    """As the upload of the picture told it; empty where none comes with the job."""
     key_field: str = field(default="key", compare=False)
     """What its sender calls the idempotency key."""
 
@@ -62,6 +68,7 @@ def validate(raw: RawRequest, campaign: CampaignConfig) -> JobRequest | tuple[Pr
         *_text("headline", raw.headline, campaign.headline_limit),
         *_locale(raw.locale, campaign),
         *_aspects(raw.aspects, campaign),
+        *_reference(raw.reference, campaign),
     )
     if problems:
         return problems
@@ -74,6 +81,7 @@ def validate(raw: RawRequest, campaign: CampaignConfig) -> JobRequest | tuple[Pr
         headline=raw.headline,
         # The campaign's order, so that the same set asked in another order is the same request.
         aspects=tuple(aspect for aspect in campaign.aspects if aspect in raw.aspects),
+        reference=reference_of(campaign.customer, raw.reference),
     )
 
 
@@ -84,7 +92,7 @@ def prompt_problems(prompt: str) -> tuple[Problem, ...]:
 
 def raw_request(fields: Mapping[str, object]) -> RawRequest | tuple[Problem, ...]:
     """Return the raw request of a JSON object; wrong types and unknown fields are problems."""
-    texts = (KEY_FIELD, "prompt", "locale", "headline")
+    texts = (KEY_FIELD, "prompt", "locale", "headline", "reference")
     problems = [
         Problem(name, "type", f"{name} must be a string.", f"Send {name} as a JSON string.")
         for name in texts
@@ -107,8 +115,22 @@ def raw_request(fields: Mapping[str, object]) -> RawRequest | tuple[Problem, ...
         )
     if problems or aspects is None:
         return tuple(problems)
-    key, prompt, locale, headline = (str(fields.get(name, "")) for name in texts)
-    return RawRequest(key, prompt, locale, headline, aspects, key_field=KEY_FIELD)
+    key, prompt, locale, headline, reference = (str(fields.get(name, "")) for name in texts)
+    return RawRequest(key, prompt, locale, headline, aspects, reference, key_field=KEY_FIELD)
+
+
+def reference_of(customer: str, reference: str) -> Picture | None:
+    """Return what the name of a picture that *customer* sent says of it."""
+    if not (told := ids.REFERENCE.fullmatch(reference)):
+        return None
+    return Picture(
+        ids.reference_key(customer, reference),
+        told["sha256"],
+        ids.media_type(told["suffix"]),
+        int(told["width"]),
+        int(told["height"]),
+        int(told["bytes"]),
+    )
 
 
 def reason_of(fields: Mapping[str, object]) -> str | tuple[Problem, ...]:
@@ -224,3 +246,23 @@ def _aspects(aspects: tuple[str, ...], campaign: CampaignConfig) -> Iterator[Pro
             )
     if len(set(aspects)) < len(aspects):
         yield Problem("aspects", "repeated", "An aspect is asked for twice.", "Name each once.")
+
+
+def _reference(reference: str, campaign: CampaignConfig) -> Iterator[Problem]:
+    readers = campaign.recipe.reference_readers
+    if not reference:
+        if campaign.recipe.needs_reference:
+            sentence = "The campaign's recipe starts from a picture, and none comes with the job."
+            yield Problem("reference", "missing-reference", sentence, _UPLOAD)
+        return
+    picture = reference_of(campaign.customer, reference)
+    if picture is None:
+        sentence = "reference is no picture that was sent here; addresses are not fetched."
+        yield Problem("reference", "reference", sentence, _UPLOAD)
+    elif not readers:
+        sentence = "The campaign's recipe takes no picture."
+        yield Problem("reference", "reference", sentence, "Leave reference out.")
+    elif any(isinstance(step, GenerateV4Step) for step in readers):
+        fault = reference_fault(picture.width, picture.height, picture.size_bytes)
+        if fault:
+            yield Problem("reference", "reference", f"The picture does not do: {fault}.", _UPLOAD)

@@ -132,7 +132,10 @@ def wave_asset(campaign: Campaign) -> dg.AssetsDefinition:
     def campaign_wave(context: dg.AssetExecutionContext):  # noqa: ANN202 - Dagster takes a return
         # annotation for an output.
         shop = resources.shop(context.resources)
-        yield from WaveRun(context, shop, customer, name).events()
+        try:
+            yield from WaveRun(context, shop, customer, name).events()
+        finally:
+            resources.bring_metrics_away()
 
     return campaign_wave
 

@@ -19,7 +19,7 @@ from typing import Final
 
 import dagster as dg
 
-from fireflyassets.core import errors
+from fireflyassets.core import errors, metric
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import Status
@@ -89,6 +89,7 @@ def projections_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
     projector = Projector(context.instance, shop)
     place = projector.tick(Place.read(context.cursor))
     context.update_cursor(place.write())
+    shop.tally.set(metric.LAG, projector.lag.total_seconds())
     return dg.SkipReason(projector.sentence())
 
 
@@ -103,7 +104,8 @@ class Projector:
     waits: bool = False
     """True where a run was left for a later tick, since its wave may still move."""
     lag: timedelta = timedelta(0)
-    """The longest time between a job's last change in the ledger and its telling."""
+    """The longest time between a job's last change in the ledger and its telling, or that what
+    waits to be told of waits by now."""
 
     def tick(self, place: Place) -> Place:
         """Look at the next slice of jobs of runs that ended badly; return the place behind it."""
@@ -111,6 +113,7 @@ class Projector:
         for record in self._ended_badly(place):
             if self._may_still_write(record):
                 self.waits = True
+                self.lag = max(self.lag, self.shop.clock.now() - record.update_timestamp)
                 break
             run_id = record.dagster_run.run_id
             interrupted = Interrupted.read(self.instance, run_id)

@@ -23,6 +23,7 @@ from fireflyassets.ports.pictures import PictureReader
 from fireflyassets.ports.queue import JobQueue
 from fireflyassets.ports.workshop import Workshop
 from fireflyassets.settings import Settings
+from fireflyassets.stages.watch import Watch
 from fireflyassets.wave.assembly import LimitsOf, Shop
 
 
@@ -156,4 +157,22 @@ def shop(given: Any) -> Shop:  # noqa: ANN401 - Dagster makes a class for each s
         chance=composition.chance,
         new_wave_id=partial(composition.new_wave_id, ports["clock"]),
         lanes=composition.lanes(),
+        tally=composition.tally(),
     )
+
+
+def watch(given: Any) -> Watch:  # noqa: ANN401 - as above.
+    """Return the watch over a context's resources."""
+    return Watch(
+        backlog=composition.factory().backlog,
+        queue=given.job_queue,
+        limiter=given.limiter,
+        catalogue=given.catalogue,
+        limits=given.limits,
+        tally=composition.tally(),
+    )
+
+
+def bring_metrics_away() -> None:
+    """Send the process's numbers now, where it sends any."""
+    composition.bring_metrics_away()

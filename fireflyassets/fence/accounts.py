@@ -46,7 +46,7 @@ _OF_CAUSE = {
     Cause.POSSIBLE_DUPLICATE: Part.POSSIBLE_DUPLICATE,
     Cause.POSSIBLE_COST: Part.POSSIBLE_COST,
     Cause.ACCEPTED_BUT_FAILED: Part.ACCEPTED_BUT_FAILED,
-    Cause.CANCELLED_LATE: Part.ACCEPTED_BUT_FAILED,
+    Cause.CANCELLED_LATE: Part.ORPHANED,
 }
 """What was saved by the cache is no part of any bill."""
 
@@ -150,8 +150,6 @@ def _part(operation: Operation, send: Attempt | None) -> Part:
             return Part.IN_FLIGHT
         if send.is_unknown:
             return Part.UNKNOWN
-    if send is not None and send.decision and send.decision.verdict is Verdict.DROP:
-        return Part.UNKNOWN
     return _OF_CAUSE[operation.cause]
 
 

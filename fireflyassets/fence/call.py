@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, Final, Protocol
 
+from fireflyassets.core.failure import Fault
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.money import FOR_A_RESULT, Cause, Charge
 from fireflyassets.limiter.port import Parked, Ticket
@@ -18,6 +19,8 @@ from fireflyassets.ports.entries import Attempt, Claim, History, Operation, unna
 from fireflyassets.ports.paid import NotAccepted, Output, PaidService, Submission
 
 LEASE_MARGIN: Final = timedelta(seconds=5)
+STRETCH: Final = 12
+"""Letters in a row that two texts do not share by chance."""
 HEARTBEAT_LOOK: Final = timedelta(milliseconds=250)
 """How often a send that does not fit the lease looks whether a heartbeat has moved it."""
 
@@ -58,16 +61,24 @@ class Lease:
         """Say whether a call of at most *span* ends safely within the lease."""
         return now + span + LEASE_MARGIN < self.until
 
-    async def unless_closed(self, work: Coroutine[Any, Any, T]) -> T | None:
-        """Return what *work* returns; None, with *work* cancelled, once the wave stops."""
+    async def unless_closed(
+        self, work: Coroutine[Any, Any, T], *, nor: asyncio.Event | None = None
+    ) -> T | None:
+        """Return what *work* returns; None, with *work* cancelled, once the wave stops.
+
+        The same once *nor* happens.
+        """
+        if self.closing or (nor and nor.is_set()):
+            work.close()
+            return None
         working = asyncio.ensure_future(work)
-        closed = asyncio.ensure_future(self.closed.wait())
+        ends = [asyncio.ensure_future(one.wait()) for one in (self.closed, nor) if one]
         try:
-            await asyncio.wait({working, closed}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({working, *ends}, return_when=asyncio.FIRST_COMPLETED)
             return working.result() if working.done() else None
         finally:
-            working.cancel()
-            closed.cancel()
+            for one in (working, *ends):
+                one.cancel()
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +157,10 @@ class PaidCall(StepCall):
     """From the submit to the remote job's end."""
     resubmits: int
     """Sends that may follow one of unknown outcome without a person's word."""
+    cancelled: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the job is to be cancelled: nothing new is sent, what is out is called back."""
+    texts: tuple[str, ...] = field(default=(), repr=False)
+    """Of the job: no record of a send may quote them."""
     stale: set[int] = field(default_factory=set[int])
     """Sends of this turn that met an expired reference."""
 
@@ -166,6 +181,14 @@ class PaidCall(StepCall):
             replay=self.row.replays,
         )
 
+    def heard(self, fault: Fault) -> Fault:
+        """Return a fault of a poll without words that quote the job's texts.
+
+        Who polls does not know them, and they may have been cut anywhere: a stretch is enough.
+        """
+        quotes = any(share_a_stretch(fault.message, text) for text in self.texts)
+        return replace(fault, message="") if quotes else fault
+
     def is_stale_again(self, n: int) -> bool:
         """Note that send *n* met an expired reference, and say whether one had before.
 
@@ -174,6 +197,15 @@ class PaidCall(StepCall):
         again = bool(self.stale)
         self.stale.add(n)
         return again
+
+
+def share_a_stretch(message: str, text: str) -> bool:
+    """Say whether *message* quotes *text*, or any stretch of it, whatever its case and spaces."""
+    said, hidden = (" ".join(one.split()).casefold() for one in (message, text))
+    if len(hidden) < STRETCH:
+        return bool(hidden) and hidden in said
+    starts = range(len(hidden) - STRETCH + 1)
+    return any(hidden[at : at + STRETCH] in said for at in starts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ Belongs here: polls, deadlines, and the rows that record a bad end. Does not: se
 A stored id is polled whatever the tickets, waves or breakers say: it is paid for.
 """
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -11,13 +12,24 @@ from typing import Final
 
 from fireflyassets.core import errors
 from fireflyassets.core.failure import ACTIONS, Action, FailureClass, Fault, classify
+from fireflyassets.core.money import Cause
 from fireflyassets.core.polling import Latency, wait_before_poll
 from fireflyassets.fence.call import Arrived, Lease, PaidCall
 from fireflyassets.ports.clock import Clock, Offload
 from fireflyassets.ports.entries import Attempt, AttemptState, Operation
+from fireflyassets.ports.images import ImageGenerator
 from fireflyassets.ports.ledger import JobLedger
-from fireflyassets.ports.paid import Done, EndedBadly, Gone, Poll, PollFailed, Working
+from fireflyassets.ports.paid import (
+    Done,
+    EndedBadly,
+    Gone,
+    PaidService,
+    Poll,
+    PollFailed,
+    Working,
+)
 
+_log: Final = logging.getLogger("fireflyassets.wave")
 POLL_BACKOFF: Final = timedelta(seconds=2)
 LAST_QUESTIONS: Final = 3
 """A job past its deadline is given up on an answer, or after this many questions without one."""
@@ -34,6 +46,8 @@ class _Asking:
     polls: int = 0
     failed_late: int = 0
     """Questions past the deadline that failed: they do not say that the job took too long."""
+    called_back: bool = False
+    """Cancelled: its end is waited for, since it may be made and billed all the same."""
     working_at: timedelta = timedelta(0)
     """After how long the last answer said that the job goes on."""
 
@@ -62,7 +76,7 @@ class Collector:
         deadline = attempt.submitted_at + call.timeout
         fault = Fault(call.service.family, None, "timeout")
         while True:
-            await lease.unless_closed(self._wait(call, asking))
+            await self._wait_or_call_back(call, attempt, asking, lease)
             asked_at = self.clock.now() - asking.since
             late = self.clock.now() > deadline
             answer = await call.service.poll(attempt.status_url or "")
@@ -81,6 +95,16 @@ class Collector:
                 # The id stays accepted: whoever runs the job again asks for it first.
                 raise errors.StepRefused(call.step, fault, failure=_late(fault))
 
+    async def _wait_or_call_back(
+        self, call: PaidCall, attempt: Attempt, asking: _Asking, lease: Lease
+    ) -> None:
+        """Wait for the next question; where the job is cancelled meanwhile, the vendor hears it."""
+        nor = None if asking.called_back else call.cancelled
+        await lease.unless_closed(self._wait(call, asking), nor=nor)
+        if nor and nor.is_set():
+            asking.called_back = True
+            await call_back(call.service, attempt)
+
     async def close(
         self,
         attempt: Attempt,
@@ -91,7 +115,7 @@ class Collector:
         operations: Sequence[Operation] = (),
     ) -> Attempt:
         """Record how a send ended that made nothing, with what it may have cost."""
-        said = fault.sentence()
+        said = fault.record()
         await self.offload(
             self.ledger.close_attempt,
             attempt,
@@ -119,6 +143,8 @@ class Collector:
                     known = self.latencies.get(call.learns, Latency())
                     seen = self.clock.now() - asking.since
                     self.latencies[call.learns] = known.learn(seen, after=asking.working_at)
+                if asking.called_back:
+                    attempt = replace(attempt, cause=Cause.CANCELLED_LATE)
                 return Arrived(attempt, outputs, took, asking.polls)
             case EndedBadly(fault):
                 return await self._ended_badly(call, attempt, fault)
@@ -129,13 +155,22 @@ class Collector:
                 raise AssertionError("A job that goes on has not ended.")
 
     async def _ended_badly(self, call: PaidCall, attempt: Attempt, fault: Fault) -> Attempt:
-        failure = classify(fault)
+        fault, failure = call.heard(fault), classify(fault)
         # Booked with its id, as accepted and failed: nothing is left to say about its cost.
         closed = await self.close(attempt, AttemptState.FAILED, fault)
         stale_again = failure is FailureClass.STALE_REFERENCE and call.is_stale_again(attempt.n)
         if stale_again or ACTIONS[failure] is not Action.RETRY:
             raise errors.StepRefused(call.step, fault, failure=failure)
         return closed
+
+
+async def call_back(service: PaidService, attempt: Attempt) -> None:
+    """Ask the vendor to cancel a job, where it can be asked; only its end says what came of it."""
+    if attempt.cancel_url is None or not isinstance(service, ImageGenerator):
+        return
+    answer = await service.cancel(attempt.cancel_url)
+    said = answer.fault.sentence() if isinstance(answer, PollFailed) else answer
+    _log.info("job %s, step %s: cancel: %s", attempt.job_id, attempt.step, said)
 
 
 def _late(fault: Fault) -> FailureClass:

@@ -78,7 +78,7 @@ class Fence:
             Throttled: No ticket is within reach, or the step met too many 429s.
             ServiceUnavailable: The service, or what hands out its tokens, does not answer.
             Unpaced: The limiter does not answer.
-            Stopped: The wave ends first.
+            Stopped: The wave ends first, or the job is cancelled.
             AwaitingOutcome, OutcomeUnknown: A send is open that must not be repeated.
             OwnershipLost: The lease or the row is not ours any more.
         """
@@ -166,16 +166,18 @@ class Fence:
             if isinstance(end, LimiterError):
                 raise self._unpaced(call, end) from end
             raise
-        return due and self.lease.covers(self.submit_timeout, now=self.clock.now())
+        covered = self.lease.covers(self.submit_timeout, now=self.clock.now())
+        return due and covered and not call.cancelled.is_set()
 
     async def _ticket(self, call: PaidCall) -> Ticket:
         try:
             taking = self.tickets[call.service.family].take
-            ticket = None if self.lease.closing else await self.lease.unless_closed(taking())
+            ticket = await self.lease.unless_closed(taking(), nor=call.cancelled)
         except LimiterError as outage:
             raise self._unpaced(call, outage) from outage
         if ticket is None:
-            raise errors.Stopped(f"Step {call.step}: the wave stops.", until=self.clock.now())
+            why = "the job is cancelled" if call.cancelled.is_set() else "the wave stops"
+            raise errors.Stopped(f"Step {call.step}: {why}.", until=self.clock.now())
         if isinstance(ticket, Parked):
             raise errors.Throttled(f"Step {call.step}: {ticket.reason}.", until=ticket.until)
         if not await self._covered():

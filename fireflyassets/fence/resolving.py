@@ -91,7 +91,7 @@ class Resolver:
         cause = {
             Verdict.RESUBMIT: Cause.POSSIBLE_DUPLICATE,
             # With its id known it is collected, and booked for what it turns out to be.
-            Verdict.BILLED: None if attempt.status_url else Cause.ACCEPTED_BUT_FAILED,
+            Verdict.BILLED: None if attempt.status_url else Cause.ORPHANED,
             Verdict.DROP: Cause.POSSIBLE_COST,
         }[decision.verdict]
         if cause is None:
@@ -123,7 +123,10 @@ class Resolver:
             ttl = decision.at + self.keep(row)
             return Ending(Status.FAILED, reason, (), cost, decision.at, ttl)
         if decision.verdict is Verdict.BILLED and not attempt.status_url:
-            reason = f"{said}: billed, by {decision.by}'s word, and its result is out of reach."
+            reason = (
+                f"{said}: billed, by {decision.by}'s word, and its result is out of reach. Send "
+                "the job under a new key to pay for it once more, or leave it."
+            )
             return Ending(Status.REVIEW, reason, (), cost, decision.at, None)
         return Resumed(decision.at) if may_go_on(row, others, now=decision.at) else None
 

@@ -22,15 +22,19 @@ UNLIMITED = 10**12
 
 HEADROOM_PERCENT = 80  # Absorbs lateness and clock spread: safe while both stay under 250 ms.
 HORIZON_US = 300 * SECOND_US  # No ticket is taken further ahead.
-BLOCK_HORIZON_US = 240 * SECOND_US  # Open blocks end before it, so that a first ticket still fits.
+LINE_US = 240 * SECOND_US  # All open tickets together are no more than this time has.
+ROUND = SECOND_US  # One round of turns, in which a tenant of weight w has w calls.
+SPARE_US = 2 * SECOND_US  # A ticket due so soon goes to whoever asks: else it would be lost.
 IDLE_GRID_US = SECOND_US  # An idle item whose next ticket is further ahead starts a new grid.
 LATE_US = SECOND_US // 10  # A frozen process or a collection pause must not fire an old ticket.
 STALE_US = SECOND_US  # Bounds how many calls leak after a pause: this times the rate.
+LOOK_US = 60 * SECOND_US  # Who waits longer looks meanwhile: limits may have been raised.
 LEAD_US = SECOND_US // 5  # The last look before the due time; covers one slow read.
 
 MIN_PAUSE_US = SECOND_US
 DEFAULT_PAUSE_US = 2 * SECOND_US
 MAX_PAUSE_US = 900 * SECOND_US
+PROBE_US = 60 * SECOND_US  # A probe that is not refused for so long closes the breaker.
 COALESCE_US = SECOND_US // 2
 LOWER_EVERY_US = 5 * SECOND_US
 RAISE_EVERY_US = 10 * SECOND_US
@@ -38,6 +42,7 @@ RAISE_DIVISOR = 30  # One step up is 1/30 of nominal.
 SLOWEST = 20  # The rate never falls below 1/20 of nominal.
 
 MAX_OVERRIDE_US = 7 * DAY_US  # What was forgotten must not last.
+SKIPPED = 10_000  # Numbers that a reset leaves out: more than can be taken while it is under way.
 NUMBERING_US = SECOND_US // 1000  # First number of an item: its age since 1970 in these.
 
 
@@ -49,6 +54,8 @@ class State:
     what an operator allows. *before_at* is when the ticket before the base was due: a rate that
     rises measures from it. *refused* and *day_count* count on *day*. Without an override its five
     fields are zero and empty. *as_of* and *source* are those of the limits that were told last.
+    *turn* is how far the rounds of turns have come, 0 while everybody finds a place in the line;
+    *opened* when the breaker opened, 0 while it is closed. Open, the base ticket is the probe.
     """
 
     next_number: int
@@ -63,6 +70,8 @@ class State:
     blocked: int
     lowered: int
     raised: int
+    turn: int
+    opened: int
     day: int
     day_count: int
     day_limit: int
@@ -88,6 +97,14 @@ class State:
     def last_due_by(self, at: int) -> int:
         """Return the last ticket due at or before *at*; below the base if there is none."""
         return self.base_number + (at - self.base_at) // self.interval
+
+    def due_from(self, at: int) -> int:
+        """Return how many open tickets are due at *at* or later."""
+        return max(0, self.next_number - self.first_live(at))
+
+    def line_room(self, now: int) -> int:
+        """Return how many more tickets may be open at *now*; below zero after a rate has fallen."""
+        return open_ticket_limit(self.interval) - self.due_from(now)
 
     def day_room(self) -> int:
         """Return how many tickets the counted day has left."""
@@ -143,7 +160,7 @@ def block_size(weight: int, open_waves: int) -> int:
 
 def open_ticket_limit(interval: int) -> int:
     """Return how many tickets all open blocks of an item may hold together."""
-    return max(1, BLOCK_HORIZON_US // interval)
+    return max(1, LINE_US // interval)
 
 
 def ceil_div(dividend: int, divisor: int) -> int:
@@ -172,6 +189,8 @@ def initial(limits: Limits, now: int) -> State:
         blocked=0,
         lowered=0,
         raised=0,
+        turn=0,
+        opened=0,
         day=now // DAY_US,
         day_count=0,
         day_limit=limits.per_day or NO_DAY_LIMIT,

@@ -21,7 +21,10 @@ from fireflyassets.limiter.overriding import (
     audit_cleared,
     audit_ended,
     audit_limits,
+    audit_opened,
+    audit_reset,
     audit_set,
+    check_words,
 )
 from fireflyassets.limiter.port import (
     NO_NOTICE,
@@ -96,15 +99,22 @@ class ConditionalLimiter(Limiter):
         if after is not before:
             audit_limits(item, limits)
 
-    def reserve(self, item: str, count: int, *, notice: timedelta = NO_NOTICE) -> Granted | Parked:
+    def reserve(
+        self, item: str, count: int, *, notice: timedelta = NO_NOTICE, turn: int = 0
+    ) -> Granted | Parked:
         """Take up to *count* tickets; see `Limiter.reserve`."""
         if count < 1:
             raise ValueError(f"A reservation takes at least one ticket, not {count}.")
         self._settle()
+        ask = reservation.Ask(count, notice // timedelta(microseconds=1), turn)
         fresh = False
         for _ in range(TRIES):
+            if self._state(item).state.turn and not fresh:
+                fresh = self._confirm(
+                    item
+                )  # Turns go on fast: a lost write costs more than a read.
             state, now = self._state(item).state, self._time()
-            step = reservation.plan(state, now, count, notice // timedelta(microseconds=1))
+            step = reservation.plan(state, now, ask)
             if isinstance(step, reservation.Refusal):
                 if fresh:
                     return Parked(instant(step.until), step.reason)
@@ -112,7 +122,8 @@ class ConditionalLimiter(Limiter):
                 continue
             answer = self._try(item, step)
             if isinstance(step, protocol.Take) and isinstance(answer, Applied):
-                return _granted(item, answer.state, step.count)
+                start = reservation.start_of(state, turn) if step.turn else 0
+                return _granted(item, answer.state, step.count, start)
         raise ReservationContended(item, tries=TRIES)
 
     def check(self, ticket: Ticket) -> Due | Waiting | Voided | Stale:
@@ -137,10 +148,11 @@ class ConditionalLimiter(Limiter):
         """Hold every ticket of *item*; see `Limiter.pause`."""
         self._settle()
         asked = None if retry_after is None else retry_after // timedelta(microseconds=1)
-        capped = asked is not None and asked > law.MAX_PAUSE_US
         before, after = self._change(item, lambda state, now: rates.plan_pause(state, now, asked))
         lowered = after.lowered != before.lowered
-        return Paused(instant(after.blocked), lowered=lowered, capped=capped)
+        if after.opened and not before.opened:
+            audit_opened(item, instant(after.blocked))
+        return Paused(instant(after.blocked), lowered=lowered, opened=after.opened > 0)
 
     def override(
         self, item: str, rate_per_minute: float, *, duration: timedelta, by: str, why: str
@@ -169,6 +181,13 @@ class ConditionalLimiter(Limiter):
         if override is not None:
             audit_cleared(item, override, by=by)
         return override
+
+    def reset(self, item: str, *, by: str, why: str) -> None:
+        """Let *item* begin anew by today's clock; see `Limiter.reset`."""
+        check_words(item, by=by, why=why)
+        self.refresh(item)
+        self._change(item, rates.plan_reset)
+        audit_reset(item, by=by, why=why)
 
     def state(self, item: str) -> ItemState:
         """Return what people are shown about *item*, read from the store."""
@@ -229,7 +248,7 @@ class ConditionalLimiter(Limiter):
         return answer
 
 
-def _granted(item: str, state: State, count: int) -> Granted:
+def _granted(item: str, state: State, count: int, turn: int) -> Granted:
     first = state.next_number - count
     due_at = tuple(instant(state.due_at(first + n)) for n in range(count))
-    return Granted(item, first, count, due_at)
+    return Granted(item, first, count, due_at, turn)

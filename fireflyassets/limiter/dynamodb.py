@@ -27,7 +27,7 @@ from fireflyassets.limiter.clock import Watch
 from fireflyassets.limiter.conditional import Applied, ConditionalLimiter, Lost
 from fireflyassets.limiter.errors import LimiterUnavailable
 from fireflyassets.limiter.port import PaceReason
-from fireflyassets.limiter.protocol import Init, Line, NewDay, Rebase, Take, Tally, Write
+from fireflyassets.limiter.protocol import Init, Line, NewDay, Rebase, Reset, Take, Tally, Write
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -51,6 +51,8 @@ ATTRIBUTES: Final[Mapping[str, str]] = {
     "blocked": "blocked",
     "lowered": "ldec",
     "raised": "linc",
+    "turn": "vt",
+    "opened": "opened",
     "day": "dday",
     "day_count": "dcnt",
     "day_limit": "dlim",
@@ -63,7 +65,7 @@ ATTRIBUTES: Final[Mapping[str, str]] = {
 }
 WORDS: Final[Mapping[str, str]] = {"over_by": "oby", "over_why": "owhy", "source": "src"}
 REASON: Final = "why"
-NEWEST: Final = "bbt"
+NEWEST: Final = "opened"
 """An attribute that items of earlier layouts lack: such an item is made anew."""
 
 OUTAGES: Final = (HTTPClientError, ConnectionError, NoCredentialsError, CredentialRetrievalError)
@@ -82,30 +84,33 @@ class Expression:
 FENCE: Final = "ep = :ep AND dday = :day AND dcnt <= :droom"
 INIT: Final = Expression(
     "SET nxt = :nxt, bn = :bn, bt = :bt, bbt = :bbt, intv = :intv, nom = :nom, earn = :earn, "
-    "ep = :ep, seq = :seq, blocked = :blocked, ldec = :ldec, linc = :linc, dday = :dday, "
+    "ep = :ep, seq = :seq, blocked = :blocked, ldec = :ldec, linc = :linc, vt = :vt, "
+    "opened = :opened, dday = :dday, "
     "dcnt = :dcnt, dlim = :dlim, rcnt = :rcnt, asof = :asof, since = :since, ointv = :ointv, "
     "ountil = :ountil, osince = :osince, oby = :oby, owhy = :owhy, src = :src, why = :why",
-    "attribute_not_exists(bbt)",
+    "attribute_not_exists(opened)",
 )
 HOT: Final = Expression(
-    "SET nxt = nxt + :k, dcnt = dcnt + :k, seq = seq + :one",
-    f"{FENCE} AND nxt >= :nfloor AND nxt <= :nlast",
+    "SET nxt = nxt + :k, vt = :vt, dcnt = dcnt + :k, seq = seq + :one",
+    f"{FENCE} AND nxt >= :nfloor AND nxt <= :nlast AND vt <= :vt",
 )
 COLD: Final = Expression(
-    "SET nxt = :nfk, dcnt = dcnt + :k, seq = seq + :one",
+    "SET nxt = :nfk, vt = :vt, dcnt = dcnt + :k, seq = seq + :one",
     f"{FENCE} AND nxt < :nfloor",
 )
 IDLE: Final = Expression(
-    "SET nxt = :nfk, bn = :nfloor, bt = :bt, ep = ep + :one, dcnt = dcnt + :k, seq = seq + :one",
+    "SET nxt = :nfk, bn = :nfloor, bt = :bt, vt = :vt, ep = ep + :one, dcnt = dcnt + :k, "
+    "seq = seq + :one",
     f"{FENCE} AND nxt < :nfloor",
 )
 DAY: Final = Expression(
-    "SET dday = :day, dcnt = :zero, rcnt = :zero, seq = seq + :one",
-    "dday < :day",
+    "SET dday = :day, dcnt = :moved, rcnt = :zero, seq = seq + :one",
+    "dday < :day AND ep = :ep AND nxt = :nxt",
 )
 REBASE: Final = Expression(
     "SET bn = :bn, bt = :bt, bbt = :bbt, intv = :intv, nom = :nom, earn = :earn, "
-    "blocked = :blocked, ldec = :ldec, linc = :linc, dlim = :dlim, rcnt = rcnt + :refused, "
+    "blocked = :blocked, ldec = :ldec, linc = :linc, vt = :vt, opened = :opened, dlim = :dlim, "
+    "dcnt = dcnt + :moved, rcnt = rcnt + :refused, "
     "asof = :asof, since = :since, ointv = :ointv, ountil = :ountil, osince = :osince, "
     "oby = :oby, owhy = :owhy, src = :src, why = :why, ep = ep + :one, seq = seq + :one",
     "ep = :ep",
@@ -114,6 +119,9 @@ TALLY: Final = Expression(
     "SET rcnt = rcnt + :one, seq = seq + :one",
     "ep = :ep",
 )
+
+
+RESET: Final = Expression(INIT.update, "ep = :was")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +135,7 @@ class Expressions:
     day: Expression = DAY
     rebase: Expression = REBASE
     tally: Expression = TALLY
+    reset: Expression = RESET
 
 
 def table_spec(name: str) -> "CreateTableInputTypeDef":
@@ -208,12 +217,15 @@ def spell(
     match write:
         case Init(state):
             return expressions.init, _all_values(state, ATTRIBUTES)
-        case NewDay(day):
-            return expressions.day, _numbers({"day": day, "zero": 0, "one": 1})
-        case Rebase(epoch, state, refused):
+        case Reset(epoch, state):
+            return expressions.reset, _all_values(state, ATTRIBUTES) | _numbers({"was": epoch})
+        case NewDay(day, epoch, next_number, moved):
+            line = {"ep": epoch, "nxt": next_number, "moved": moved}
+            return expressions.day, _numbers(line | {"day": day, "zero": 0, "one": 1})
+        case Rebase(epoch, state, refused, moved):
             kept = {"next_number", "epoch", "sequence", "day", "day_count", "refused"}
             names = {field: name for field, name in ATTRIBUTES.items() if field not in kept}
-            counts = _numbers({"ep": epoch, "one": 1, "refused": refused})
+            counts = _numbers({"ep": epoch, "one": 1, "refused": refused, "moved": moved})
             return expressions.rebase, _all_values(state, names) | counts
         case Tally(epoch):
             return expressions.tally, _numbers({"ep": epoch, "one": 1})
@@ -231,6 +243,7 @@ def _spell_take(
         "nfloor": take.floor,
         "day": take.day,
         "droom": take.room,
+        "vt": take.turn,
     }
     match take.line:
         case Line.HOT:

@@ -7,7 +7,8 @@ Here: the tree. Not here: refusals to hand out a ticket, which are answers (`por
     ├── OverrideRefused       an operator asked for a rate that no contract allows, or for nothing
     ├── ReservationContended  every write lost its condition
     └── LimiterUnavailable    the store does not answer: nothing may be sent
-        └── ClockUnsure       the store answers, but its time is not known well enough
+        ├── ClockUnsure       the store answers, but its time is not known well enough
+        └── ItemBroken        the store answers with something that is no item
 """
 
 from datetime import timedelta
@@ -57,6 +58,19 @@ class LimiterUnavailable(LimiterError):
 
     def __init__(self, item: str, why: str) -> None:
         super().__init__(f"Item {item}: the limiter's store does not answer ({why}). {self.remedy}")
+
+
+class ItemBroken(LimiterUnavailable):
+    """What is stored under the item's key is none of the limiter's; only a person can mend it."""
+
+    remedy = (
+        "Look at who else writes it, then delete it: it is made anew, and the day counts from zero."
+    )
+
+    def __init__(self, item: str, field: str) -> None:
+        LimiterError.__init__(
+            self, f"Item {item}: what is stored is no item of the limiter ({field}). {self.remedy}"
+        )
 
 
 class ClockUnsure(LimiterUnavailable):

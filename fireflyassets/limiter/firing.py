@@ -38,7 +38,7 @@ class TooOld:
 
 def judge(state: State, *, known_at: int, number: int, now: int) -> Fires | Waits | Void | TooOld:
     """Apply the fire rule to ticket *number*, from a *state* learnt at *known_at*."""
-    if number < state.base_number:
+    if number < state.base_number or (state.opened and number > state.base_number):
         return Void()
     if state.has_ended_override(now):
         return TooOld()  # The refresh ends it, and tickets may come nearer.
@@ -52,7 +52,7 @@ def judge(state: State, *, known_at: int, number: int, now: int) -> Fires | Wait
         return Void()
     if ahead <= 0:
         return Fires(due_at)
-    look_at = due_at - law.LEAD_US if ahead > law.LEAD_US else due_at
+    look_at = min(due_at - law.LEAD_US, known_at + law.LOOK_US) if ahead > law.LEAD_US else due_at
     if ahead > law.LEAD_US and state.interval > state.nominal:
         # A low rate may rise and move the ticket towards us: it leaves a state's life to notice.
         look_at = min(look_at, known_at + law.STALE_US + 1)

@@ -6,7 +6,7 @@ override (`rates`) and the contract's bound, which only the store knows.
 
 import logging
 import math
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from fireflyassets.limiter import arithmetic as law
 from fireflyassets.limiter.errors import OverrideRefused
@@ -34,10 +34,19 @@ def asked_interval(
         raise OverrideRefused(item, "less than one call a day is no rate")
     if not timedelta(0) < duration <= timedelta(microseconds=law.MAX_OVERRIDE_US):
         raise OverrideRefused(item, f"{duration} is no time for an override")
+    check_words(item, by=by, why=why)
+    return interval
+
+
+def check_words(item: str, *, by: str, why: str) -> None:
+    """Let nobody change an item without a name and a reason.
+
+    Raises:
+        OverrideRefused: One of them says nothing, or too much.
+    """
     for name, text, longest in (("name", by, MAX_BY), ("reason", why, MAX_WHY)):
         if not text.strip() or not text.isprintable() or len(text) > longest:
             raise OverrideRefused(item, f"the {name} must be one line of 1 to {longest} letters")
-    return interval
 
 
 def audit_set(item: str, override: Override) -> None:
@@ -61,6 +70,20 @@ def audit_cleared(item: str, override: Override, *, by: str) -> None:
 def audit_ended(item: str, override: Override) -> None:
     """Log that an override has ended by itself."""
     _log.warning("Item %s: the override set by %s is over.", item, override.by)
+
+
+def audit_reset(item: str, *, by: str, why: str) -> None:
+    """Log that an operator let an item begin anew."""
+    _log.warning("Item %s: begun anew by %s: %s", item, by, why)
+
+
+def audit_opened(item: str, until: datetime) -> None:
+    """Log that the breaker has opened."""
+    _log.error(
+        "Item %s: the service asked for more than 15 minutes. The breaker is open; one call tries "
+        "it at %s. Ask the service why.",
+        *(item, until.isoformat()),
+    )
 
 
 def audit_limits(item: str, limits: Limits) -> None:

@@ -1,9 +1,11 @@
 """Waiting for tickets, fairly.
 
-Here: one pacer for each wave and API family, its line of waiters and its one open block. Not here:
-the law (`protocol`) and the store. A pacer asks for a block only while somebody waits, and for the
-next one only when the last is used up; so the order of blocks over all pacers is a weighted round
-robin, an idle wave holds nothing, and its share goes to the others.
+Here: one pacer for each wave and API family, its line of waiters, its one open block and its turn.
+Not here: the law (`reservation`) and the store. A pacer asks for a block only while somebody waits,
+and for the next one only when the last is used up; so the order of blocks over all pacers is a
+weighted round robin, an idle wave holds nothing, and its share goes to the others. Where the blocks
+of all do not fit into the line, it keeps its turn and waits for it, however long a round lasts:
+one that went away would lose it.
 
 A waiter gets its ticket when the ticket is due, never before: what the caller does with it is
 decided as late as possible, and whatever it does before the call counts as lateness.
@@ -15,13 +17,22 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from typing import ParamSpec, Protocol, TypeVar
 
-from fireflyassets.limiter.arithmetic import HORIZON_US, LATE_US, LEAD_US, STALE_US, block_size
+from fireflyassets.limiter.arithmetic import (
+    HORIZON_US,
+    LATE_US,
+    LEAD_US,
+    ROUND,
+    STALE_US,
+    block_size,
+)
 from fireflyassets.limiter.errors import LimiterUnavailable
 from fireflyassets.limiter.port import (
     NO_NOTICE,
     Due,
+    Granted,
     Limiter,
     Parked,
+    ParkReason,
     Paused,
     Stale,
     Ticket,
@@ -87,6 +98,8 @@ class Pacer:
         self._turn = asyncio.Lock()  # First come, first served.
         self._refusals = asyncio.Lock()
         self._block: deque[Ticket] = deque()
+        self._asking: asyncio.Future[Granted | Parked] | None = None
+        self._place = 0  # In the order of turns; 0 while none are kept.
         self._silent: tuple[float, LimiterUnavailable] | None = None
 
     async def take(self) -> Ticket | Parked:
@@ -157,9 +170,7 @@ class Pacer:
             while self._block and self._block[0].due_at + LATE < self._now() + early:
                 self._block.popleft()  # It would be late for whoever needs that long.
             if not self._block:
-                count = block_size(self.weight, self.open_waves)
-                notice = max(NO_NOTICE, early + self._answers - LATE)
-                answer = await self._ask(self._limiter.reserve, self._item, count, notice=notice)
+                answer = await self._reserve()
                 if isinstance(answer, Parked):
                     return answer
                 self._block.extend(answer.tickets)
@@ -169,6 +180,37 @@ class Pacer:
             self._block.popleft()
             if isinstance(outcome, Due):
                 return outcome.ticket
+
+    async def _reserve(self) -> Granted | Parked:
+        """Take the next block, waiting for our turn."""
+        while True:
+            answer = await self._answer()
+            if isinstance(answer, Granted):
+                taken = ROUND * answer.count * self.open_waves // self.weight
+                self._place = answer.turn + taken if answer.turn else 0
+                return answer
+            if answer.reason is not ParkReason.NOT_YOUR_TURN:
+                return answer
+            await self._sleep(max(0.0, (answer.until - self._now()).total_seconds()))
+
+    async def _answer(self) -> Granted | Parked:
+        """Ask for a block, or hear what the limiter says to a waiter that was cancelled since."""
+        if self._asking is None:
+            asked = self._ask(
+                self._limiter.reserve,
+                self._item,
+                block_size(self.weight, self.open_waves),
+                notice=max(NO_NOTICE, self.early + self._ahead + self._answers - LATE),
+                turn=self._place,
+            )
+            self._asking = asyncio.ensure_future(asked)
+            self._asking.add_done_callback(_heard)
+        waiter = asyncio.current_task()
+        try:
+            return await asyncio.shield(self._asking)
+        finally:
+            if waiter is None or not waiter.cancelling():
+                self._asking = None
 
     async def refused(self, retry_after: timedelta | None) -> Paused:
         """Report a 429: all processes pause, and the refused call takes a new ticket.
@@ -203,3 +245,9 @@ class Pacer:
                     await self._sleep(max(0.0, wait.total_seconds()))
                 case Due() | Voided() as outcome:
                     return outcome
+
+
+def _heard(asked: "asyncio.Future[Granted | Parked]") -> None:
+    """Look at what came of it: where nobody waits any more, nobody else would."""
+    if not asked.cancelled():
+        asked.exception()

@@ -18,6 +18,11 @@ MINUTE = timedelta(minutes=1)
 NO_NOTICE = timedelta(0)
 
 
+def _is_count(calls: object) -> bool:
+    """Say whether *calls* is a whole number above zero: the law is made of whole numbers."""
+    return isinstance(calls, int) and not isinstance(calls, bool) and calls >= 1
+
+
 @dataclass(frozen=True, slots=True)
 class Window:
     """At most *calls* calls in any *span*."""
@@ -26,7 +31,7 @@ class Window:
     span: timedelta
 
     def __post_init__(self) -> None:
-        if self.calls < 1 or self.span <= timedelta(0):
+        if not _is_count(self.calls) or self.span <= timedelta(0):
             raise ValueError(f"A limit window allows at least one call in some time, not {self}.")
 
 
@@ -45,7 +50,7 @@ class Limits:
     windows: tuple[Window, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.per_day is not None and self.per_day < 1:
+        if self.per_day is not None and not _is_count(self.per_day):
             raise ValueError(f"A day limit allows at least one call, not {self.per_day}.")
         self.paced_windows()
 
@@ -68,12 +73,16 @@ class Ticket:
 
 @dataclass(frozen=True, slots=True)
 class Granted:
-    """*count* tickets from number *first* on, at least one and at most as many as were asked."""
+    """*count* tickets from number *first* on, at least one and at most as many as were asked.
+
+    *turn* is the place of the first in the order of turns; 0 while nobody waits for a place.
+    """
 
     item: str
     first: int
     count: int
     due_at: tuple[datetime, ...]
+    turn: int = 0
 
     @property
     def tickets(self) -> tuple[Ticket, ...]:
@@ -85,8 +94,10 @@ class ParkReason(StrEnum):
     """Why no ticket was taken; the value is the sentence people read."""
 
     TOO_FAR_AHEAD = "the next free call is more than five minutes ahead"
+    NOT_YOUR_TURN = "others have had fewer calls for their weight and go first"
     DAY_QUOTA = "the day's quota is used up"
     PAUSED = "the service asked for a pause"
+    BREAKER_OPEN = "the service asked for more than fifteen minutes, and one call tries it first"
     OVERRIDDEN = "an operator has set a low rate for a time"
 
 
@@ -133,13 +144,13 @@ class Stale:
 class Paused:
     """The item fires nothing before *until*.
 
-    *lowered*: this refusal also lowered the rate. *capped*: the service asked for more than the
-    longest pause we take on its word, which is a case for a breaker and a person.
+    *lowered*: this refusal also lowered the rate. *opened*: the breaker is open, since the service
+    asked for more than the longest pause we take on its word.
     """
 
     until: datetime
     lowered: bool
-    capped: bool
+    opened: bool
 
 
 class PaceReason(StrEnum):
@@ -187,6 +198,7 @@ class ItemState:
     next_due_at: datetime
     outstanding: int
     blocked_until: datetime | None
+    opened_at: datetime | None
 
 
 class Limiter(ABC):
@@ -210,10 +222,15 @@ class Limiter(ABC):
         """
 
     @abstractmethod
-    def reserve(self, item: str, count: int, *, notice: timedelta = NO_NOTICE) -> Granted | Parked:
+    def reserve(
+        self, item: str, count: int, *, notice: timedelta = NO_NOTICE, turn: int = 0
+    ) -> Granted | Parked:
         """Take up to *count* consecutive tickets, each due within five minutes.
 
-        None is due sooner than *notice*: for who has something to do before the call.
+        None is due sooner than *notice*: for who has something to do before the call. *turn* is
+        the asker's place in the order of turns: that of its last grant, and a round's length over
+        its weight for each ticket since. Once a block has not fitted whole, tickets go one by one
+        and in that order; ``NOT_YOUR_TURN`` says when to ask again, with the same *turn*.
 
         Raises:
             UnknownItem: The item was never registered.
@@ -234,7 +251,9 @@ class Limiter(ABC):
 
         Call it for each 429, which it counts. Refusals that ask for the same pause coalesce, and
         the rate is lowered at most once in five seconds. Without *retry_after* the pause is two
-        seconds.
+        seconds. More than 15 minutes are not believed: the item pauses for 15, and the breaker
+        opens. All tickets are void then; after the pause one call is let through, and no other
+        until it was not refused for a minute.
         """
 
     @abstractmethod
@@ -254,6 +273,17 @@ class Limiter(ABC):
     @abstractmethod
     def clear_override(self, item: str, *, by: str) -> Override | None:
         """End an override before its time and return it; None if there was none."""
+
+    @abstractmethod
+    def reset(self, item: str, *, by: str, why: str) -> None:
+        """Let *item* begin anew by today's clock, under the limits it has.
+
+        For an item that a clock which ran ahead has pushed into the future. Tickets that are out
+        are void; pause, breaker, override and lowered rate are gone; the day's count stays.
+
+        Raises:
+            OverrideRefused: *by* or *why* says nothing or too much.
+        """
 
     @abstractmethod
     def state(self, item: str) -> ItemState:

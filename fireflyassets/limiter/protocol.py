@@ -1,6 +1,6 @@
 """The writes of the protocol and what each does to a state, pure.
 
-Here: the six conditional writes and their meaning. Not here: which one comes next (`reservation`,
+Here: the conditional writes and their meaning. Not here: which one comes next (`reservation`,
 `rates`), when a ticket fires (`firing`), and how a store spells a write (`dynamodb`, `redis`).
 
 A caller decides from the state it knows, which may be old. The store applies a write only if its
@@ -33,9 +33,10 @@ class Line(Enum):
 class Take:
     """Take *count* tickets on *day*, if no more than *room* were taken on it.
 
-    Hot: there is a line; append to it if *floor* <= next number <= *last*. Cold: the item was idle
-    and its next number is behind *floor*; jump there, which forfeits the idle time. Idle: the same,
-    but *floor* is due at *base_at* instead of at its place in the old grid; the epoch rises.
+    Hot: there is a line; append to it if *floor* <= next number <= *last*, and if the rounds have
+    not come further than *turn*. Cold: the item was idle and its next number is behind *floor*;
+    jump there, which forfeits the idle time. Idle: the same, but *floor* is due at *base_at*
+    instead of at its place in the old grid; the epoch rises. The rounds have come to *turn* then.
     """
 
     line: Line
@@ -46,25 +47,33 @@ class Take:
     day: int
     room: int
     base_at: int
+    turn: int
 
 
 @dataclass(frozen=True, slots=True)
 class NewDay:
-    """Count *day* from zero, if the stored day is earlier."""
+    """Count *day* from *moved*, if the stored day is earlier and the line is still as it was.
+
+    *moved* are the open tickets that a pause has brought into that day.
+    """
 
     day: int
+    epoch: int
+    next_number: int
+    moved: int
 
 
 @dataclass(frozen=True, slots=True)
 class Rebase:
     """Replace the law by *state*'s, if the epoch is still *epoch*; the write raises it.
 
-    It counts *refused* more refusals.
+    It counts *refused* more refusals, and *moved* tickets that it brings into the counted day.
     """
 
     epoch: int
     state: State
     refused: int = 0
+    moved: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +83,15 @@ class Tally:
     epoch: int
 
 
-Write = Init | Take | NewDay | Rebase | Tally
+@dataclass(frozen=True, slots=True)
+class Reset:
+    """Put *state* in the place of everything, if the epoch is still *epoch*."""
+
+    epoch: int
+    state: State
+
+
+Write = Init | Take | NewDay | Rebase | Tally | Reset
 
 
 def apply(stored: State | None, write: Write) -> State | None:
@@ -88,22 +105,31 @@ def apply(stored: State | None, write: Write) -> State | None:
         case Take() if stored is not None:
             return _apply_take(stored, write)
         case NewDay() if stored is not None and stored.day < write.day:
-            sequence = stored.sequence + 1
-            return replace(stored, day=write.day, day_count=0, refused=0, sequence=sequence)
-        case Rebase() if stored is not None and stored.epoch == write.epoch:
+            same = (stored.epoch, stored.next_number) == (write.epoch, write.next_number)
+            counts = {"day_count": write.moved, "refused": 0, "sequence": stored.sequence + 1}
+            return replace(stored, day=write.day, **counts) if same else None
+        case Rebase() | Reset() | Tally() if stored is not None and stored.epoch == write.epoch:
+            return _apply_law(stored, write)
+        case _:
+            return None
+
+
+def _apply_law(stored: State, write: Rebase | Reset | Tally) -> State:
+    match write:
+        case Rebase():
             return replace(
                 write.state,
                 next_number=stored.next_number,
                 epoch=stored.epoch + 1,
                 sequence=stored.sequence + 1,
                 day=stored.day,
-                day_count=stored.day_count,
+                day_count=stored.day_count + write.moved,
                 refused=stored.refused + write.refused,
             )
-        case Tally() if stored is not None and stored.epoch == write.epoch:
+        case Reset():
+            return write.state
+        case Tally():
             return replace(stored, refused=stored.refused + 1, sequence=stored.sequence + 1)
-        case _:
-            return None
 
 
 def _apply_take(stored: State, take: Take) -> State | None:
@@ -111,9 +137,9 @@ def _apply_take(stored: State, take: Take) -> State | None:
     if not fenced or stored.day_count > take.room:
         return None
     sequence, day_count = stored.sequence + 1, stored.day_count + take.count
-    taken = replace(stored, sequence=sequence, day_count=day_count)
+    taken = replace(stored, sequence=sequence, day_count=day_count, turn=take.turn)
     if take.line is Line.HOT:
-        fits = take.floor <= stored.next_number <= take.last
+        fits = take.floor <= stored.next_number <= take.last and stored.turn <= take.turn
         return replace(taken, next_number=stored.next_number + take.count) if fits else None
     if stored.next_number >= take.floor:
         return None

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from fireflyassets.limiter import arithmetic as law
 from fireflyassets.limiter.arithmetic import State, ceil_div
 from fireflyassets.limiter.port import Limits, PaceReason
-from fireflyassets.limiter.protocol import Rebase, Tally
+from fireflyassets.limiter.protocol import Rebase, Reset, Tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ def settled(state: State, now: int) -> State:
 def _risen(state: State, now: int) -> int:
     """Return the interval earned by *now*."""
     steps = (now - max(state.blocked, state.lowered, state.raised)) // law.RAISE_EVERY_US
-    if state.earned <= state.nominal or steps < 1:
+    if state.earned <= state.nominal or steps < 1 or state.opened:
         return state.earned
     shares = law.RAISE_DIVISOR * state.nominal + steps * state.earned
     return max(state.nominal, ceil_div(law.RAISE_DIVISOR * state.nominal * state.earned, shares))
@@ -74,12 +74,14 @@ def plan_end(state: State, now: int) -> Rebase | None:
 def plan_pause(state: State, now: int, retry_after: int | None) -> Rebase | Tally:
     """Hold all tickets for *retry_after* and lower the rate; only count, if that was done.
 
-    Inside a pause the rate is not lowered again: the refused call was sent before the pause.
+    Inside a pause the rate is not lowered again: the refused call was sent before the pause. Who
+    asks for more than the longest pause opens the breaker.
     """
     resume = now + pause_length(retry_after)
-    if state.blocked >= resume - law.COALESCE_US:
+    opens = retry_after is not None and retry_after > law.MAX_PAUSE_US and not state.opened
+    if state.blocked >= resume - law.COALESCE_US and not opens:
         return Tally(state.epoch)
-    paused = settled(state, now)
+    paused = settled(replace(state, opened=now) if opens else state, now)
     if now >= state.blocked and now - state.lowered >= law.LOWER_EVERY_US:
         earned = min(law.SLOWEST * state.nominal, ceil_div(paused.interval * 20, 17))  # x 0.85
         paused = _told(replace(paused, earned=earned, lowered=now), now)
@@ -91,6 +93,48 @@ def pause_length(retry_after: int | None) -> int:
     """Return how long to pause on the service's word: at least one second, at most 15 minutes."""
     asked = law.DEFAULT_PAUSE_US if retry_after is None else retry_after
     return min(law.MAX_PAUSE_US, max(law.MIN_PAUSE_US, asked))
+
+
+def plan_probe(state: State, now: int) -> Rebase | int | None:
+    """Return until when an open breaker lets nobody through, or the write that closes it.
+
+    None where it is closed, or where its probe has not been taken.
+    """
+    if not state.opened:
+        return None
+    if now < state.blocked:
+        return state.blocked
+    if state.next_number <= state.base_number:
+        return None
+    told_at = state.due_at(state.base_number) + law.PROBE_US
+    return told_at if now < told_at else _rebase(state, now, replace(state, opened=0))
+
+
+def plan_reset(state: State, now: int) -> Reset:
+    """Begin anew at *now*; numbers, epoch and sequence go on, so that nothing of before fits."""
+    first = max(state.next_number, now // law.NUMBERING_US) + law.SKIPPED
+    fresh = replace(
+        state.without_override(),
+        next_number=first,
+        base_number=first,
+        base_at=now,
+        before_at=0,
+        earned=state.nominal,
+        epoch=max(state.epoch, now) + 1,
+        sequence=state.sequence + law.SKIPPED,
+        blocked=0,
+        lowered=0,
+        raised=0,
+        turn=0,
+        opened=0,
+        day=now // law.DAY_US,
+    )
+    return Reset(state.epoch, replace(_told(fresh, now), since=now))
+
+
+def plan_turns(state: State, now: int) -> Rebase:
+    """Begin to keep turns; by the time, so that no turn of earlier rounds is ahead of them."""
+    return _rebase(state, now, replace(state, turn=now))
 
 
 def plan_limits(state: State, now: int, limits: Limits) -> Rebase | None:
@@ -147,6 +191,9 @@ def _rebase(state: State, now: int, changed: State, *, refused: int = 0) -> Reba
     waits hears of it within the time a state may be old; the end of an override all foresee.
     """
     base = state.first_live(now)
+    if changed.opened and changed.blocked > state.blocked:
+        # Beyond whatever was taken, in an old picture too: nobody waits behind an open breaker.
+        base = max(base, state.next_number) + law.open_ticket_limit(state.nominal)
     base_at = state.due_at(base)
     before_at = state.due_at(base - 1) if base > state.base_number else state.before_at
     if changed.interval < state.interval:
@@ -154,4 +201,6 @@ def _rebase(state: State, now: int, changed: State, *, refused: int = 0) -> Reba
         base_at = min(base_at, max(soonest, before_at + changed.interval))
     base_at = max(changed.blocked, base_at)
     law_now = replace(changed, base_number=base, base_at=base_at, before_at=before_at)
-    return Rebase(state.epoch, law_now, refused)
+    counted_from = max(now, state.day * law.DAY_US)
+    moved = max(0, law_now.due_from(counted_from) - state.due_from(counted_from))
+    return Rebase(state.epoch, law_now, refused, moved)

@@ -16,7 +16,12 @@ from typing import Protocol, cast
 from fireflyassets.limiter import arithmetic as law
 from fireflyassets.limiter.arithmetic import State, instant, micros
 from fireflyassets.limiter.clock import Watch
-from fireflyassets.limiter.errors import LimiterUnavailable, OverrideRefused, UnknownItem
+from fireflyassets.limiter.errors import (
+    ItemBroken,
+    LimiterUnavailable,
+    OverrideRefused,
+    UnknownItem,
+)
 from fireflyassets.limiter.known import KnownStates
 from fireflyassets.limiter.overriding import (
     ABOVE_CONTRACT,
@@ -24,7 +29,10 @@ from fireflyassets.limiter.overriding import (
     audit_cleared,
     audit_ended,
     audit_limits,
+    audit_opened,
+    audit_reset,
     audit_set,
+    check_words,
 )
 from fireflyassets.limiter.port import (
     NO_NOTICE,
@@ -43,15 +51,18 @@ from fireflyassets.limiter.port import (
     Voided,
     Waiting,
 )
-from fireflyassets.limiter.redis_script import FIELDS, LAW, WORDS
+from fireflyassets.limiter.redis_law import FIELDS, WORDS
+from fireflyassets.limiter.redis_script import LAW
 from fireflyassets.limiter.showing import override_of, shown, stored_override
 
 OFFSET_LIFE_US = 60 * law.SECOND_US  # Clocks drift: after a minute a worse measurement is better.
 UNMEASURED_US = law.DAY_US
 REFUSALS = {
     "ahead": ParkReason.TOO_FAR_AHEAD,
+    "turn": ParkReason.NOT_YOUR_TURN,
     "quota": ParkReason.DAY_QUOTA,
     "paused": ParkReason.PAUSED,
+    "open": ParkReason.BREAKER_OPEN,
     "overridden": ParkReason.OVERRIDDEN,
 }
 
@@ -79,6 +90,7 @@ class Answer:
     outcome: str
     first: int
     second: int
+    third: int
     state: State
 
 
@@ -132,16 +144,18 @@ class RedisLimiter(Limiter):
         else:
             self._tell(item, limits)
 
-    def reserve(self, item: str, count: int, *, notice: timedelta = NO_NOTICE) -> Granted | Parked:
+    def reserve(
+        self, item: str, count: int, *, notice: timedelta = NO_NOTICE, turn: int = 0
+    ) -> Granted | Parked:
         """Take up to *count* tickets; see `Limiter.reserve`."""
         if count < 1:
             raise ValueError(f"A reservation takes at least one ticket, not {count}.")
-        answer = self._call(item, "reserve", count, notice // timedelta(microseconds=1))
+        answer = self._call(item, "reserve", count, notice // timedelta(microseconds=1), turn)
         if answer.outcome in REFUSALS:
             return Parked(self._local(answer.first), REFUSALS[answer.outcome])
         numbers = range(answer.first, answer.first + answer.second)
         due_at = tuple(self._local(answer.state.due_at(number)) for number in numbers)
-        return Granted(item, answer.first, answer.second, due_at)
+        return Granted(item, answer.first, answer.second, due_at, answer.third)
 
     def check(self, ticket: Ticket) -> Due | Waiting | Voided | Stale:
         """Apply the fire rule to *ticket*; see `Limiter.check`."""
@@ -166,11 +180,10 @@ class RedisLimiter(Limiter):
         """Hold every ticket of *item*; see `Limiter.pause`."""
         asked = None if retry_after is None else retry_after // timedelta(microseconds=1)
         answer = self._call(item, "pause", "none" if asked is None else asked)
-        return Paused(
-            self._local(answer.state.blocked),
-            lowered=answer.first == 1,
-            capped=asked is not None and asked > law.MAX_PAUSE_US,
-        )
+        until = self._local(answer.state.blocked)
+        if answer.second:
+            audit_opened(item, until)
+        return Paused(until, lowered=answer.first == 1, opened=answer.state.opened > 0)
 
     def override(
         self, item: str, rate_per_minute: float, *, duration: timedelta, by: str, why: str
@@ -193,6 +206,12 @@ class RedisLimiter(Limiter):
         audit_cleared(item, override, by=by)
         return override
 
+    def reset(self, item: str, *, by: str, why: str) -> None:
+        """Let *item* begin anew by the server's clock; see `Limiter.reset`."""
+        check_words(item, by=by, why=why)
+        self._call(item, "reset")
+        audit_reset(item, by=by, why=why)
+
     def state(self, item: str) -> ItemState:
         """Return what people are shown about *item*, read from the server."""
         return shown(item, self._call(item, "read").state, self._server_time())
@@ -208,13 +227,15 @@ class RedisLimiter(Limiter):
         outcome, *rest = [_text(value) for value in raw]
         if not rest:
             return self._made_again(item, operation, *arguments)
-        first, second, server_time, *stored = rest
+        if outcome == "broken":
+            raise ItemBroken(item, rest[0])
+        first, second, third, server_time, *stored = rest
         self._measure(int(server_time), asked_at)
         state = _state(stored)
         self._known.learn(item, state, at=asked_at + self._offset.value, before=before)
         if before is not None and before.state.has_ended_override(int(server_time)):
             audit_ended(item, stored_override(before.state))
-        return Answer(outcome, int(first), int(second), state)
+        return Answer(outcome, int(first), int(second), int(third), state)
 
     def _tell(self, item: str, limits: Limits) -> None:
         day_limit = limits.per_day or law.NO_DAY_LIMIT

@@ -1,13 +1,15 @@
 """The ticket law as one Lua script, run inside Redis by its own clock.
 
-Here: the script and the names of its fields. Not here: the client's side (`redis`). The script is
-the law of `reservation` and `rates` once more, in a language where one call is atomic: so nothing
-needs a fence, and no call is ever lost and repeated. A test holds the two against each other.
+Here: the script's operations. Not here: what they stand on (`redis_law`), the client's side
+(`redis`). It is the law of `reservation` and `rates` once more, in a language where one call is
+atomic: so nothing needs a fence, and no call is ever lost and repeated. A test holds the two
+against each other.
 
 KEYS: the item. ARGV: the operation, the time in microseconds or ``server``, then
-``register`` nominal, day limit, as of, source; ``reserve`` count, notice; ``pause`` microseconds
-or ``none``; ``override`` interval, microseconds, by, why; ``clear``; ``read``. The answer:
-``missing``, or an outcome, two numbers, the time, and the state: its words, then its numbers.
+``register`` nominal, day limit, as of, source; ``reserve`` count, notice, turn; ``pause``
+microseconds or ``none``; ``override`` interval, microseconds, by, why; ``clear``; ``reset``;
+``read``. The answer: ``missing``; ``broken`` and the name of what is wrong; or an outcome, three
+numbers, the time, and the state: its words, then its numbers.
 Numbers are doubles, exact below 2**53: the year 2255 in microseconds.
 """
 
@@ -15,132 +17,9 @@ from string import Template
 from typing import Final
 
 from fireflyassets.limiter import arithmetic as law
+from fireflyassets.limiter.redis_law import FIELDS, GROUND, WORDS
 
-WORDS: Final = ("reason", "over_by", "over_why", "source")
-FIELDS: Final = (
-    "next_number",
-    "base_number",
-    "base_at",
-    "before_at",
-    "interval",
-    "nominal",
-    "earned",
-    "epoch",
-    "sequence",
-    "blocked",
-    "lowered",
-    "raised",
-    "day",
-    "day_count",
-    "day_limit",
-    "refused",
-    "as_of",
-    "since",
-    "over_interval",
-    "over_until",
-    "over_since",
-)
-
-_SOURCE = Template("""
-local key, operation, now = KEYS[1], ARGV[1], tonumber(ARGV[2])
-if not now then
-  local time = redis.call('TIME')
-  now = time[1] * 1000000 + time[2]
-end
-local names = {$names}
-local words = $words
--- The state; new_interval is the law to come, was_until the end of the override as it was stored.
-local s = {}
-
-local function load_state()
-  local stored = redis.call('HMGET', key, unpack(names))
-  for i, name in ipairs(names) do
-    if not stored[i] then return false end
-    s[name] = i > words and tonumber(stored[i]) or stored[i]
-  end
-  s.new_interval, s.was_until = s.interval, s.over_until
-  return true
-end
-
-local function text(number) return string.format('%.0f', number) end
-
-local function save()
-  s.sequence = s.sequence + 1
-  local flat = {}
-  for i, name in ipairs(names) do
-    flat[#flat + 1] = name
-    flat[#flat + 1] = i > words and text(s[name]) or s[name]
-  end
-  redis.call('HSET', key, unpack(flat))
-end
-
-local function answer(outcome, first, second)
-  local flat = {outcome, text(first or 0), text(second or 0), text(now)}
-  for i, name in ipairs(names) do
-    flat[#flat + 1] = i > words and text(s[name]) or s[name]
-  end
-  return flat
-end
-
-local function due_at(number) return s.base_at + (number - s.base_number) * s.interval end
-
-local function first_live(at)
-  return s.base_number + math.max(0, math.ceil((at - s.base_at) / s.interval))
-end
-
-local function last_due_by(at) return s.base_number + math.floor((at - s.base_at) / s.interval) end
-
-local function rebase()
-  local base = first_live(now)
-  local at = due_at(base)
-  if base > s.base_number then s.before_at = due_at(base - 1) end
-  if s.new_interval < s.interval then
-    local ended = s.was_until > 0 and s.was_until <= now
-    local soonest = ended and now or now + $STALE_US
-    at = math.min(at, math.max(soonest, s.before_at + s.new_interval))
-  end
-  s.base_at = math.max(s.blocked, at)
-  s.base_number, s.interval, s.epoch = base, s.new_interval, s.epoch + 1
-  s.was_until = s.over_until
-  save()
-end
-
-local function overridden() return now < s.over_until end
-
-local function drop_override()
-  s.over_interval, s.over_until, s.over_since, s.over_by, s.over_why = 0, 0, 0, '', ''
-end
-
-local function tell()
-  local interval = math.max(s.earned, overridden() and s.over_interval or s.nominal)
-  local reason = s.lowered >= s.raised and 'REFUSED' or 'RECOVERING'
-  if overridden() and interval == s.over_interval then
-    reason = 'OVERRIDDEN'
-  elseif interval == s.nominal then
-    reason = 'CONTRACT'
-  end
-  if interval ~= s.new_interval or reason ~= s.reason then s.since = now end
-  s.new_interval, s.reason = interval, reason
-end
-
-local function settle()
-  if s.over_until > 0 and not overridden() then drop_override() end
-  local steps = math.floor((now - math.max(s.blocked, s.lowered, s.raised)) / $RAISE_EVERY_US)
-  if s.earned > s.nominal and steps >= 1 then
-    local share = s.nominal / s.earned + steps / $RAISE_DIVISOR
-    local earned = math.max(s.nominal, math.ceil(s.nominal / share))
-    if earned < s.earned then s.earned, s.raised = earned, now end
-  end
-  tell()
-end
-
-local function raise()
-  local earned, raised, since, reason = s.earned, s.raised, s.since, s.reason
-  settle()
-  if s.new_interval ~= s.interval or s.over_until ~= s.was_until then return rebase() end
-  s.earned, s.raised, s.since, s.reason = earned, raised, since, reason
-end
-
+OPERATIONS: Final = """
 local function register(nominal, day_limit, as_of, source)
   if not load_state() then
     for i, name in ipairs(names) do s[name] = i > words and 0 or '' end
@@ -173,37 +52,71 @@ local function refuse(due)
   return answer('ahead', due)
 end
 
-local function reserve(count, notice)
+local function probing()
+  if s.opened == 0 then return end
+  if now < s.blocked then return s.blocked end
+  if s.next_number <= s.base_number then return end
+  local told_at = due_at(s.base_number) + $PROBE_US
+  if now < told_at then return told_at end
+  s.opened = 0
+  rebase()
+end
+
+local function reserve(count, notice, turn)
   raise()
+  local shut_until = probing()
+  if shut_until then return answer('open', shut_until) end
   local floor = first_live(now + notice)
   local idle, start = s.next_number < floor, math.max(now + notice, s.blocked)
-  local restart = idle and due_at(floor) - start > $IDLE_GRID_US
+  local restart = idle and (s.opened > 0 or due_at(floor) - start > $IDLE_GRID_US)
   local first = math.max(floor, s.next_number)
   local due = restart and start or due_at(first)
   if due - now > $HORIZON_US then return refuse(due) end
+  local limit = math.max(1, math.floor($LINE_US / s.interval))
+  local live = restart and floor or first_live(now)
+  local space = limit - math.max(0, s.next_number - live)
+  if not idle and s.turn == 0 and space < math.min(count, limit) then
+    s.turn = now
+    rebase()
+  end
+  if not idle and space < 1 then
+    return answer('turn', due_at(s.next_number - math.floor((limit + 1) / 2)) + 1)
+  end
   local day = math.max(s.day, math.floor(due / $DAY_US))
-  if day > s.day then s.day, s.day_count, s.refused = day, 0, 0 end
+  if day > s.day then s.day, s.day_count, s.refused = day, due_from(day * $DAY_US), 0 end
   local room = (s.day_limit == 0 and $UNLIMITED or s.day_limit) - s.day_count
   if room < 1 then
     return answer('quota', (day + 1) * $DAY_US)
   end
+  if idle then s.turn = 0 end
+  local begins = s.turn
+  if s.turn > 0 then
+    if turn > 0 then begins = math.max(turn, s.turn - $ROUND) end
+    local spare_at = due - $SPARE_US - notice
+    if begins > s.turn and now < spare_at then return answer('turn', spare_at) end
+    s.turn, count = math.max(s.turn, begins), 1
+  end
   if restart then
     s.base_number, s.base_at, s.epoch = floor, start, s.epoch + 1
   end
-  count = math.min(count, room, math.max(1, last_due_by(now + $BLOCK_HORIZON_US) - first + 1))
+  if s.opened > 0 then count = 1 end
+  count = math.min(count, room, live + limit - first, last_due_by(now + $HORIZON_US) + 1 - first)
+  count = math.max(1, count)
   s.next_number, s.day_count = first + count, s.day_count + count
   save()
-  return answer('granted', first, count)
+  return answer('granted', first, count, begins)
 end
 
 local function pause(asked)
   local length = math.min($MAX_PAUSE_US, math.max($MIN_PAUSE_US, asked))
   local resume = now + length
+  local opens = asked > $MAX_PAUSE_US and s.opened == 0
   s.refused = s.refused + 1
-  if s.blocked >= resume - $COALESCE_US then
+  if s.blocked >= resume - $COALESCE_US and not opens then
     save()
     return answer('paused', 0)
   end
+  if opens then s.opened = now end
   local lower = now >= s.blocked and now - s.lowered >= $LOWER_EVERY_US
   settle()
   if lower then
@@ -213,7 +126,7 @@ local function pause(asked)
   end
   s.blocked = math.max(s.blocked, resume)
   rebase()
-  return answer('paused', lower and 1 or 0)
+  return answer('paused', lower and 1 or 0, opens and 1 or 0)
 end
 
 local function override(interval, duration, by, why)
@@ -236,25 +149,43 @@ local function clear()
   return answer('cleared')
 end
 
+local function reset()
+  drop_override()
+  s.next_number = math.max(s.next_number, math.floor(now / $NUMBERING_US)) + $SKIPPED
+  s.base_number, s.base_at, s.before_at = s.next_number, now, 0
+  s.epoch, s.sequence = math.max(s.epoch, now) + 1, s.sequence + $SKIPPED
+  s.earned, s.blocked, s.lowered, s.raised, s.turn, s.opened = s.nominal, 0, 0, 0, 0, 0
+  s.day = math.floor(now / $DAY_US)
+  tell()
+  s.interval, s.since = s.new_interval, now
+  save()
+  return answer('reset')
+end
+
 local function read()
   if s.over_until > 0 and not overridden() then raise() end
   return answer('read')
 end
 
+local fault = broken()
+if fault then return {'broken', fault} end
 if operation == 'register' then
   return register(tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6])
 end
 if not load_state() then return {'missing'} end
-if operation == 'reserve' then return reserve(tonumber(ARGV[3]), tonumber(ARGV[4])) end
+if operation == 'reserve' then
+  return reserve(tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]))
+end
 if operation == 'pause' then return pause(tonumber(ARGV[3]) or $DEFAULT_PAUSE_US) end
 if operation == 'override' then
   return override(tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5], ARGV[6])
 end
 if operation == 'clear' then return clear() end
+if operation == 'reset' then return reset() end
 return read()
-""")
+"""
 
-LAW: Final = _SOURCE.substitute(
+LAW: Final = Template(GROUND + OPERATIONS).substitute(
     {name: number for name, number in vars(law).items() if isinstance(number, int)},
     names=", ".join(f"'{name}'" for name in WORDS + FIELDS),
     words=len(WORDS),

@@ -32,6 +32,7 @@ def shown(item: str, stored: State, now: int) -> ItemState:
         next_ticket=first,
         next_due_at=instant(state.due_at(first)),
         outstanding=max(0, state.next_number - state.first_live(now)),
+        opened_at=instant(state.opened) if state.opened else None,
         blocked_until=instant(state.blocked) if state.blocked > now else None,
     )
 

@@ -1,16 +1,15 @@
-"""The limiter in virtual time: does it use the whole pace, pass no limit, and share fairly.
+"""The limiter in virtual time: does it use the whole pace and pass no limit.
 
-Here: saturated workers, tenants of unequal appetite, and what they measure. Not here: a service
-that refuses (`storm`) and real stores (the benchmark). Every process has its own limiter, with its
-own picture of the one store; each store operation takes 3 to 20 ms.
+Here: a fleet, saturated workers and what they measure. Not here: tenants who share (`sharing`), a
+service that refuses (`storm`) and real stores (the benchmark). Every process has its own limiter,
+with its own picture of the one store; each store operation takes 3 to 20 ms.
 """
 
 import asyncio
 from bisect import bisect_right
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from itertools import pairwise
 from random import Random
 from statistics import median
 from typing import ParamSpec, TypeVar
@@ -184,65 +183,3 @@ def refused(arrived: Sequence[float], limit: int, window: float) -> int:
 def most_within(times: Sequence[float], window: float) -> int:
     """Return the most of the sorted *times* that any *window* holds."""
     return max((bisect_right(times, at + window) - n for n, at in enumerate(times)), default=0)
-
-
-@dataclass(frozen=True, slots=True)
-class Sharing:
-    """When each tenant was done, in seconds, and how unequal the shares were.
-
-    *shares*: calls per weight while every tenant had work; *worst_gap*: the longest time a tenant
-    with work went unserved, over the time of one round.
-    """
-
-    done: Mapping[str, float]
-    shares: Mapping[str, float]
-    worst_gap: float
-
-
-@dataclass(frozen=True, slots=True)
-class Tenant:
-    """A customer with *jobs* calls to make, from *arrives* on."""
-
-    name: str
-    jobs: int
-    weight: int = 1
-    arrives: float = 0.0
-
-
-def share(tenants: Sequence[Tenant], *, rate_per_minute: int, seed: int = 1) -> Sharing:
-    """Let *tenants* work off their jobs through one pacer each, until all are done."""
-    return run(lambda: _share(tenants, rate_per_minute, seed))
-
-
-async def _share(tenants: Sequence[Tenant], rate_per_minute: int, seed: int) -> Sharing:
-    fleet = Fleet(limits_of(rate_per_minute), Random(seed))  # noqa: S311 - repeatable, no secret.
-    loop = asyncio.get_running_loop()
-    served: dict[str, list[float]] = {tenant.name: [] for tenant in tenants}
-
-    async def work(tenant: Tenant) -> None:
-        await asyncio.sleep(tenant.arrives)
-        pacer = fleet.pacer(weight=tenant.weight)
-        for _ in range(tenant.jobs):
-            await fleet.ticket(pacer)
-            served[tenant.name].append(loop.time())
-
-    await asyncio.gather(*(work(tenant) for tenant in tenants))
-    return _shares(tenants, served, paced_interval(fleet.limits) / SECOND_US)
-
-
-def _shares(
-    tenants: Sequence[Tenant], served: Mapping[str, Sequence[float]], interval: float
-) -> Sharing:
-    start = max(tenant.arrives for tenant in tenants)
-    end = min(times[-1] for times in served.values())
-    round_time = interval * sum(tenant.weight for tenant in tenants)
-    counts = {
-        tenant.name: sum(1 for at in served[tenant.name] if start <= at <= end) / tenant.weight
-        for tenant in tenants
-    }
-    gaps = (after - before for times in served.values() for before, after in pairwise(times))
-    return Sharing(
-        done={tenant.name: served[tenant.name][-1] - tenant.arrives for tenant in tenants},
-        shares=counts,
-        worst_gap=max(gaps, default=0.0) / round_time,
-    )

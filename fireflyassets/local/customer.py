@@ -4,7 +4,6 @@ Belongs here: HTTP to the intake API and raw messages to the job queue, as an ou
 Does not: anything of the factory's inside; ids are worked out as the API's page says.
 """
 
-import json
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -17,8 +16,8 @@ from botocore.session import get_session
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fireflyassets.core.errors import FactoryError
-from fireflyassets.core.message import VERSION
-from fireflyassets.core.request import KEY_FIELD, RawRequest
+from fireflyassets.core.message import Requested, request_body
+from fireflyassets.core.request import RawRequest
 from fireflyassets.core.status import Status
 from fireflyassets.local.environment import DUMMY, REGION
 
@@ -179,19 +178,7 @@ class Customer(AbstractContextManager["Customer"]):
         return sum(int(told["Attributes"][name]) for name in _WAITING)
 
     def _body(self, request: RawRequest) -> str:
-        return json.dumps(
-            {
-                "version": VERSION,
-                "customer": self._customer,
-                "campaign": self._campaign,
-                KEY_FIELD: request.key,
-                "prompt": request.prompt,
-                "locale": request.locale,
-                "headline": request.headline,
-                "aspects": list(request.aspects),
-            },
-            ensure_ascii=False,
-        )
+        return request_body(Requested(self._customer, self._campaign, request))
 
 
 def refused_rows(answer: httpx.Response) -> list[str]:

@@ -62,6 +62,8 @@ class ActionsRequest:
     outputs: tuple[OutputFile, ...]
     actions: tuple[tuple[str, str | None], ...] = field(default=(), repr=False)
     """URL of an action file, and the name of the action in it."""
+    written: str | None = field(default=None, repr=False)
+    """Actions as JSON, in the request itself, played after those of files."""
     script_url: str | None = field(default=None, repr=False)
     contents: tuple[str, ...] = field(default=(), repr=False)
     """URLs of further files that the script names by number."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from fireflyassets.core.budget import Block
-from fireflyassets.core.job import Hold, JobRow, StepResult
+from fireflyassets.core.job import Cancel, Hold, JobRow, StepResult
 from fireflyassets.core.money import Cost
 from fireflyassets.core.status import Status
 from fireflyassets.ports.budgets import BudgetLedger, OverBudget
@@ -38,9 +38,8 @@ class JobLedger(WaveLedger, BudgetLedger):
     def record(self, rows: Sequence[JobRow], block: Block | None = None) -> list[Recording]:
         """Write each row unless its id is taken, with its outbox row in the same transaction.
 
-        The conditional write *is* the idempotency claim: of any number of callers with one id,
-        exactly one gets `Recorded`. Answers stand in the order of *rows*. What a row's booking
-        holds leaves the *block* with its write.
+        The conditional write *is* the idempotency claim: one caller alone gets `Recorded`. What a
+        row's booking holds leaves the *block* with its write.
 
         Raises:
             ReservationLapsed: The block is gone.
@@ -68,10 +67,7 @@ class JobLedger(WaveLedger, BudgetLedger):
         status: Status | None = None,
         most: int,
     ) -> list[JobRow]:
-        """Return up to *most* of those rows that come behind *after*; fewer only at the end.
-
-        Rows that are recorded meanwhile come last, so that paging neither repeats nor skips one.
-        """
+        """Return up to *most* of those rows behind *after*; those recorded meanwhile come last."""
 
     # dispatch
     @abstractmethod
@@ -100,16 +96,16 @@ class JobLedger(WaveLedger, BudgetLedger):
 
     # the wave's run
     @abstractmethod
-    def release(self, claim: Claim, release: Release, *, now: datetime) -> None:
-        """Give a job back: running -> queued, with its outbox row.
+    def release(self, claim: Claim, release: Release, *, now: datetime) -> Status:
+        """Give a job back: running -> queued, with its outbox row; or end it, if that was asked.
 
         Raises:
             OwnershipLost: The row is not the claim's any more.
         """
 
     @abstractmethod
-    def finish(self, claim: Claim, ending: Ending) -> None:
-        """Write a terminal status with its outbox row in one transaction.
+    def finish(self, claim: Claim, ending: Ending) -> Status:
+        """Write a terminal status with its outbox row; cancelled instead of a fault, if asked.
 
         Raises:
             OwnershipLost: The row is not the claim's any more.
@@ -155,7 +151,7 @@ class JobLedger(WaveLedger, BudgetLedger):
     def bind(self, claim: Claim, result: StepResult, operations: Sequence[Operation]) -> None:
         """Write a step's result and state its operation rows, under the claim's epoch.
 
-        If the step has another send's result, that one stays, and the rows are orphaned.
+        Another send's result stays, and the rows are orphaned then.
 
         Raises:
             OwnershipLost: The job is another wave's now, which collects the same vendor job.
@@ -172,8 +168,8 @@ class JobLedger(WaveLedger, BudgetLedger):
     ) -> list[Attempt]:
         """Return up to *most* sends that are owed an answer, the oldest first.
 
-        Those submitted before *before* and, where given, later than *after*: accepted and not
-        bound, or unknown and not decided. An index proposes them, the base rows tell how they are.
+        Those submitted before *before* and, if given, after *after*: accepted and not bound, or
+        unknown and not decided. An index proposes them.
         """
 
     @abstractmethod
@@ -205,9 +201,8 @@ class JobLedger(WaveLedger, BudgetLedger):
     ) -> bool:
         """Write a decision on an unknown send, what it books and how its job moves: all or nothing.
 
-        *move* None leaves the job as it is. An ending raises the epoch, so that its event is the
-        job's newest. False, and nothing is written, if the send or the job has moved since both
-        were read: a late id, a claim, another decision.
+        *move* None leaves the job as it is; an ending raises the epoch. False, and nothing is
+        written, if the send or the job has moved since both were read.
         """
 
     @abstractmethod
@@ -233,6 +228,10 @@ class JobLedger(WaveLedger, BudgetLedger):
         """
 
     @abstractmethod
+    def ask_cancel(self, row: JobRow, cancel: Cancel) -> bool:
+        """Note on a running job that whoever has it is to end it; False if it has moved."""
+
+    @abstractmethod
     def hold_campaign(self, customer: str, campaign: str, hold: Hold) -> Hold:
         """Put a campaign on hold, and return the hold that stands: the first one."""
 
@@ -248,6 +247,5 @@ class JobLedger(WaveLedger, BudgetLedger):
     def hold_with_campaign(self, row: JobRow, hold: Hold, *, now: datetime) -> bool:
         """Put its campaign's hold on a queued job, which leaves its line.
 
-        False, and nothing is written, if the job has moved, or the campaign has been resumed: a
-        dispatcher that is late must not hold a job that nobody would lift any more.
+        False, and nothing is written, if the job or its campaign has moved.
         """

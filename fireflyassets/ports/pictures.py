@@ -58,7 +58,7 @@ class PictureReader(ABC):
 
     @abstractmethod
     def normal(self, content: bytes) -> Normal | Unreadable:
-        """Return *content* as a reference that can be paid for, or why it can't be one."""
+        """Return *content* as a reference that can be paid for, or why not; never raises."""
 
     @abstractmethod
     def slots(

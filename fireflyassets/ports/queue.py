@@ -20,17 +20,38 @@ class Message:
     receipt: str = field(repr=False)
     body: str = field(repr=False)
     receives: int = 1
+    tenant: str | None = None
+    """Whose it is, as its sender said; a queue serves tenants side by side by it."""
     sender: str = ""
     """Who put it there, as the queue itself attests: nothing that the sender writes can change it.
     In SQS the unique id of an IAM user or role; sessions of one role are one sender."""
 
 
+@dataclass(frozen=True, slots=True)
+class Depth:
+    """How many messages there are, about: those that can be received, and dead letters."""
+
+    waiting: int
+    dead: int
+
+
 class JobQueue(ABC):
     """At least once, in any order. A message that is not deleted comes back."""
 
+    @property
     @abstractmethod
-    def send(self, bodies: Sequence[str]) -> None:
-        """Send messages in as few requests as the byte limits allow."""
+    def most_bytes(self) -> int:
+        """The largest message that this queue takes, in UTF-8."""
+
+    @abstractmethod
+    def send(self, bodies: Sequence[str], *, tenant: str | None = None) -> None:
+        """Send messages in as few requests as the byte limits allow.
+
+        Those of one *tenant* delay no other's, where the queue can tell them apart.
+
+        Raises:
+            ValueError: A message is too large; none was sent.
+        """
 
     @abstractmethod
     def receive(self, *, most: int) -> list[Message]:
@@ -41,5 +62,21 @@ class JobQueue(ABC):
         """Delete messages; one that is gone already is fine."""
 
     @abstractmethod
+    def depth(self) -> Depth:
+        """Return how deep the queue and its dead-letter queue are."""
+
+    @abstractmethod
     def quarantine(self, message: Message, *, reason: str) -> None:
         """Move a message that can't be read to the dead-letter queue with *reason*; send first."""
+
+
+def check_sizes(bodies: Sequence[str], most_bytes: int) -> None:
+    """Refuse a message that is over a queue's bound.
+
+    Raises:
+        ValueError: One is.
+    """
+    for body in bodies:
+        size_bytes = len(body.encode())
+        if size_bytes > most_bytes:
+            raise ValueError(f"A message of {size_bytes} bytes is over {most_bytes}.")

@@ -16,6 +16,7 @@ from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.job import JobRequest, JobRow, Picture, StepResult
 from fireflyassets.core.money import Cost, RateCard
 from fireflyassets.core.photoshop_step import Step
+from fireflyassets.core.tally import Tally
 from fireflyassets.fence.call import Arrived, PaidCall, Rates, StepCall
 from fireflyassets.fence.protocol import Fence
 from fireflyassets.ports.clock import Clock, Offload
@@ -70,6 +71,7 @@ class Tools(Receiver):
     fence: Fence
     references: ReferenceStore
     models: CustomModels
+    tally: Tally = field(default_factory=Tally)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,8 @@ class JobInHand(StoredJob):
     claim: Claim
     card: RateCard
     """That of the estimate, whatever is valid by now."""
+    cancelled: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the job is to be cancelled."""
 
 
 async def read_request(tools: Receiver, row: JobRow) -> JobRequest:

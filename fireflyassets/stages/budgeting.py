@@ -42,7 +42,7 @@ class Unaffordable:
     def problem(self, row: int | None = None) -> Problem:
         """Return it as a problem of the request."""
         fix = "Ask for a higher cap, send fewer jobs, or wait for the next month."
-        return Problem("", "budget", str(self.over), fix, row)
+        return Problem("", "over-budget", str(self.over), fix, row)
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,8 @@ async def compose(
         timeout=step.timeout,
         rates=rates_of(job.card, step),
         resubmits=tools.campaign.config.resubmit_unknown,
+        cancelled=job.cancelled,
+        texts=(job.request.prompt, job.request.headline),
     )
     arrived = await tools.fence.carry(call)
     return await bind(tools, call, arrived, await receive(tools, call, aspect, arrived))

@@ -135,6 +135,8 @@ def _paid_call(
         timeout=step.timeout,
         rates=rates_of(job.card, step),
         resubmits=tools.campaign.config.resubmit_unknown,
+        cancelled=job.cancelled,
+        texts=(job.request.prompt, job.request.headline),
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from fireflyassets.core import errors
+from fireflyassets.core import errors, ids
 from fireflyassets.core.failure import ACTIONS, REFUSED_LOCALLY, Action, Family, Fault, classify
 from fireflyassets.core.job import StepResult
 from fireflyassets.core.photoshop_step import AutoCropStep, PictureStep, RemoveBackgroundStep
@@ -20,6 +20,7 @@ from fireflyassets.core.recipe_step import GenerateStep, GenerateV4Step
 from fireflyassets.ports.custom_models import NotReady
 from fireflyassets.ports.images import Linked, Source
 from fireflyassets.ports.paid import NotAccepted, PaidService, Submission
+from fireflyassets.ports.pictures import Unreadable
 from fireflyassets.ports.references import UploadFailed
 from fireflyassets.stages.bench import URL_LIFE, JobInHand, Receiver, Tools
 from fireflyassets.stages.picture_requests import to_firefly, to_photoshop
@@ -116,17 +117,14 @@ def send(
 
 
 async def _offered(tools: Tools, step: PictureStep, key: str) -> Reference:
-    url = tools.objects.read_url(key, life=URL_LIFE)
     if step.family is not Family.FIREFLY:
-        return Reference(key, Linked(url))
+        return Reference(key, Linked(tools.objects.read_url(key, life=URL_LIFE)))
+    key, plain = await _plain(tools, step, key)
 
     async def content() -> bytes:
-        found = await tools.transfer(tools.objects.get, key)
-        if found is None:
-            raise errors.RenditionDefect(step.name, "a picture that it takes is gone")
-        return found
+        return plain
 
-    offered = await tools.references.offer(url, content)
+    offered = await tools.references.offer(tools.objects.read_url(key, life=URL_LIFE), content)
     if not isinstance(offered, UploadFailed):
         return Reference(key, offered)
     failure = classify(offered.fault)
@@ -136,3 +134,22 @@ async def _offered(tools: Tools, step: PictureStep, key: str) -> Reference:
         f"Step {step.name}: the vendor's storage takes no upload now.",
         until=tools.clock.now() + (offered.retry_after or _REFERENCE_PARK),
     )
+
+
+async def _plain(tools: Tools, step: PictureStep, key: str) -> tuple[str, bytes]:
+    """Return a picture as the image generator takes it, and its key: a copy where it is not so.
+
+    Deep, CMYK and turned pictures come back white, off-colour or lying on their side.
+    """
+    content = await tools.transfer(tools.objects.get, key)
+    if content is None:
+        raise errors.RenditionDefect(step.name, "a picture that it takes is gone")
+    made = await tools.transfer(tools.pictures.normal, content)
+    if isinstance(made, Unreadable):
+        refused = Fault(step.family, None, REFUSED_LOCALLY, "picture", made.reason)
+        raise errors.StepRefused(step.name, refused, failure=classify(refused))
+    if not made.changes:
+        return key, content
+    copy = ids.plain_key(key, made.media_type)
+    await tools.transfer(tools.objects.put, copy, made.content, media_type=made.media_type)
+    return copy, made.content

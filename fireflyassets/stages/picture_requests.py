@@ -86,7 +86,8 @@ def _to_our_key(
             )
         case ActionsStep():
             played = tuple((_actions_url(tools, one.file), one.action) for one in step.actions)
-            return documents.play(ActionsRequest(urls[0], (file,), actions=played))
+            request = ActionsRequest(urls[0], (file,), actions=played, written=step.written())
+            return documents.play(request)
         case ArtboardStep():
             return documents.lay_out(ArtboardRequest(tuple(urls), (file,), spacing=step.spacing))
         case ManifestStep():
@@ -98,7 +99,7 @@ def _to_our_key(
 
 
 def _actions_url(tools: Tools, path: str) -> str:
-    key = ids.actions_key(tools.campaign.actions[path], path)
+    key = ids.actions_key(tools.campaign.actions[path])
     return tools.objects.read_url(key, life=URL_LIFE)
 
 

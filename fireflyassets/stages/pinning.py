@@ -25,7 +25,7 @@ def pin(objects: ObjectStore, catalogue: Catalogue, campaign: Campaign) -> None:
             content = catalogue.template(campaign, aspect)
             objects.put(key, content, media_type="image/vnd.adobe.photoshop")
     for path, digest in campaign.actions.items():
-        key = ids.actions_key(digest, path)
+        key = ids.actions_key(digest)
         if not objects.exists(key):
             content = catalogue.template(campaign, path)
             objects.put(key, content, media_type="application/octet-stream")

@@ -8,17 +8,26 @@ the message back, and the idempotency key absorbs the repeat. A message that can
 intake refuses goes to the dead-letter queue with the reason, so that it holds up nobody.
 """
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import groupby
 from typing import Final
 
+from fireflyassets.core import ids
 from fireflyassets.core.brief import Row
 from fireflyassets.core.errors import Refused, UnknownCampaign
-from fireflyassets.core.message import Requested, Wake, parse
+from fireflyassets.core.message import (
+    BODY_LIMIT,
+    Pointed,
+    Requested,
+    Wake,
+    parse,
+)
 from fireflyassets.core.request import KEY_FIELD, Problem
 from fireflyassets.ports.entries import Conflict, Recorded
+from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.ports.queue import MAX_RECEIVES, JobQueue, Message
 from fireflyassets.stages.budgeting import Unaffordable
 from fireflyassets.stages.intake import Answer, Intake, Invalid
@@ -86,7 +95,7 @@ def drain(
 def _pass_on(
     queue: JobQueue, intake: Intake, messages: Sequence[Message], senders: Senders
 ) -> Drained:
-    read = [(message, _believed(message, senders)) for message in messages]
+    read = [(message, _believed(message, intake.objects, senders)) for message in messages]
     woken = [message for message, said in read if isinstance(said, Wake)]
     queue.delete(woken)
     total = Drained(wakes=len(woken))
@@ -100,15 +109,36 @@ def _pass_on(
     return total
 
 
-def _believed(message: Message, senders: Senders) -> Wake | Requested | tuple[Problem, ...]:
+def _believed(
+    message: Message, objects: ObjectStore, senders: Senders
+) -> Wake | Requested | tuple[Problem, ...]:
     """Return what a message says, or a problem where its sender may not say that."""
     said = parse(message.body)
-    if not senders or not isinstance(said, Requested):
+    if isinstance(said, Wake | tuple):
         return said  # A wake-up names jobs that are in the ledger anyway.
-    if said.customer in senders.get(message.sender, ()):
+    if senders and said.customer not in senders.get(message.sender, ()):
+        sentence = "This sender may not ask for jobs of this customer."
+        fix = "Let FIREFLYASSETS_QUEUE_SENDERS name both."
+        return (Problem("customer", "sender", sentence, fix),)
+    return _fetched(said, objects) if isinstance(said, Pointed) else said
+
+
+def _fetched(pointed: Pointed, objects: ObjectStore) -> Requested | tuple[Problem, ...]:
+    """Return the request that a message points to, of that customer and unchanged."""
+    key = ids.inbox_key(pointed.customer, pointed.digest)
+    content = objects.get(key, part=(0, BODY_LIMIT + 1))
+    if content is None:
+        sentence = "What the message points to is not there."
+        fix = "Store the request before its message is sent."
+        return (Problem("manifest", "gone", sentence, fix),)
+    said = parse(content.decode(errors="replace"))
+    if isinstance(said, tuple):
         return said
-    sentence = "This sender may not ask for jobs of this customer."
-    return (Problem("customer", "sender", sentence, "Let FIREFLYASSETS_QUEUE_SENDERS name both."),)
+    same = hashlib.sha256(content).hexdigest() == pointed.digest
+    if not same or not isinstance(said, Requested) or said.customer != pointed.customer:
+        sentence = "What the message points to is not the request that it names."
+        return (Problem("manifest", "type", sentence, "Send the request anew."),)
+    return said
 
 
 def _slug(item: tuple[Message, Requested]) -> tuple[str, str]:

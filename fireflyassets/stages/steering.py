@@ -2,8 +2,9 @@
 
 In: jobs and campaigns by name, who asks and why. Out: the ledger's rows, moved. Spends: nothing.
 
-A wave's job is left to its wave; a campaign's hold is looked at before each wave is formed, so that
-what a wave gives back stays back. Each move is conditional on the row as it was read.
+A wave's job is ended by its wave, which hears of it at its next heartbeat. A campaign's hold is
+looked at before each wave is formed, so that what a wave gives back stays back. Each move is
+conditional on the row as it was read.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -12,8 +13,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from fireflyassets.core.job import CAMPAIGN, Hold, JobRow
+from fireflyassets.core.job import CAMPAIGN, Cancel, Hold, JobRow
 from fireflyassets.core.status import ENDED, Status, may_move
+from fireflyassets.fence.standing import awaits_person
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.entries import Ending, Place
 from fireflyassets.ports.ledger import JobLedger
@@ -32,6 +34,13 @@ class Cancelled:
 
 
 @dataclass(frozen=True, slots=True)
+class Cancelling:
+    """The wave that has the job ends it, once what is in flight has been called back and heard."""
+
+    row: JobRow
+
+
+@dataclass(frozen=True, slots=True)
 class Kept:
     """The job goes on, or has ended otherwise."""
 
@@ -40,16 +49,16 @@ class Kept:
 
 
 _MOVED: Final = Kept("The job has moved just now.", "Look how it stands, and ask again.")
-_RUNNING: Final = Kept(
-    "A wave works on the job.", "Ask again once it is given back, or hold its campaign first."
-)
-_UNKNOWN: Final = Kept(
-    "A paid call of the job has no answer yet.", "Ask again once it is settled; operators see it."
-)
 _WITH_CAMPAIGN: Final = Kept("The job is held with its campaign.", "Resume the campaign.")
 _UNDECIDED: Final = Kept(
     "Nobody knows whether a paid call of the job was taken.",
     "Decide it with fireflyassets fence resolve, then ask again.",
+)
+
+
+_SETTLES: Final = Kept(
+    "A paid call of the job has no answer yet; the file that it writes will tell.",
+    "Ask again 75 minutes after the call was sent.",
 )
 
 
@@ -61,17 +70,21 @@ class Steering:
     clock: Clock
     keep: Callable[[JobRow], timedelta]
 
-    def cancel(self, row: JobRow, *, by: str) -> Cancelled | Kept:
-        """End a job that no wave works on; what was billed for it until then stays booked."""
+    def cancel(self, row: JobRow, *, by: str) -> Cancelled | Cancelling | Kept:
+        """End a job, or have its wave end it; what was billed for it stays booked.
+
+        A call that is in flight is called back by the wave or the sweep, and booked as what it
+        comes to: the row says so by and by.
+        """
         if row.status is Status.CANCELLED:
             return Cancelled(row)
         if row.status is Status.RUNNING:
-            return _RUNNING
+            asked = row.cancel or self.ledger.ask_cancel(row, Cancel(by, self.keep(row)))
+            now_row = self.ledger.job(row.job_id)
+            return Cancelling(now_row) if asked and now_row else _MOVED
         if not may_move(row.status, Status.CANCELLED):
             return Kept(f"The job is {row.status.value} already.", "There is nothing to cancel.")
         history = self.ledger.history(row.job_id)
-        if history.unanswered:
-            return _UNKNOWN
         now = self.clock.now()
         reason = f"Cancelled by {by}."
         ending = Ending(Status.CANCELLED, reason, (), history.cost, now, now + self.keep(row))
@@ -92,9 +105,12 @@ class Steering:
         if row.hold.by == CAMPAIGN:
             return _WITH_CAMPAIGN
         history = self.ledger.history(row.job_id)
-        if any(one.is_unknown for one in history.unanswered if one.generation == row.generation):
-            return _UNDECIDED
-        if not self.ledger.lift(row, now=self.clock.now(), said=f"Resumed by {by}: {why}"):
+        mine = [one for one in history.unanswered if one.generation == row.generation]
+        now = self.clock.now()
+        if any(one.is_unknown for one in mine):
+            by_person = any(awaits_person(one, now=now) for one in mine)
+            return _UNDECIDED if by_person else _SETTLES
+        if not self.ledger.lift(row, now=now, said=f"Resumed by {by}: {why}"):
             return _MOVED
         return self.ledger.job(row.job_id) or _MOVED
 
@@ -119,12 +135,9 @@ class Steering:
         _each(lambda row: self.ledger.lift(row, now=now), mine)
 
     def cancel_all(self, customer: str, campaign: str, *, by: str) -> None:
-        """Put a campaign on hold and cancel what waits; what runs ends or is held when it is back.
-
-        To ask again once nothing runs any more cancels the rest.
-        """
+        """Put a campaign on hold and cancel its jobs; those that run are ended by their waves."""
         self.hold(customer, campaign, reason=CANCELLED, by=by)
-        for status in (Status.QUEUED, Status.DLQ, Status.REVIEW):
+        for status in (Status.QUEUED, Status.RUNNING, Status.DLQ, Status.REVIEW):
             waiting = self._rows(customer, campaign, status)
             _each(lambda row: self.cancel(row, by=by), waiting)
 

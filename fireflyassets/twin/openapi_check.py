@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from fireflyassets.twin.schemas import FILES, Book, Schema, list_of, object_of
+from fireflyassets.twin.schemas import FILES, Book, Operation, Schema, list_of, object_of
 
 SPECS: Final = {"firefly": "firefly-api.json", "photoshop": "photoshop-v2-api.json"}
 _BOUNDS: Final = (
@@ -49,6 +49,14 @@ class Spec:
                 shared = object_of(object_of(self._root["components"])["parameters"])
                 one = object_of(shared[name])
             yield str(one["name"]).lower() if one["in"] == "header" else str(one["name"]), one
+
+    def response(self, said: object) -> Schema:
+        """Return a response, which may be a shared one."""
+        one = object_of(said)
+        if "$ref" not in one:
+            return one
+        name = str(one["$ref"]).rpartition("/")[2]
+        return object_of(object_of(object_of(self._root["components"])["responses"])[name])
 
     def alternatives(self, schema: Schema) -> list[Schema]:
         """Return what a schema may be; itself where it leaves no choice."""
@@ -93,6 +101,23 @@ def differences(book: Book, spec: Spec) -> Iterator[str]:
                 yield f"{at} {part}: Adobe has no body there"
             elif ours is not None and adobe is not None:
                 yield from _compared(book, spec, (ours, adobe), f"{at} {part}")
+        yield from _refusals_compared(book, spec, call, responses)
+
+
+def _refusals_compared(book: Book, spec: Spec, call: Operation, responses: Schema) -> Iterator[str]:
+    """Compare what a call answers that it does not take, body by body, in both directions."""
+    adobe = {code: spec.response(said) for code, said in responses.items() if code[0] != "2"}
+    for code in sorted(adobe.keys() | call.errors.keys()):
+        at = f"{call.method.upper()} {call.path} refusal {code}"
+        if code not in call.errors:
+            yield f"{at}: Adobe answers so, and we do not know it"
+        elif code not in adobe:
+            yield f"{at}: Adobe does not answer so"
+        elif call.errors[code] is None or (theirs := _body(adobe[code])) is None:
+            if (call.errors[code] is None) != (_body(adobe[code]) is None):
+                yield f"{at}: only one of us has a JSON body there"
+        else:
+            yield from _compared(book, spec, (object_of(call.errors[code]), theirs), at)
 
 
 def _parameters_compared(ours: Schema, spec: Spec, call: Schema, at: str) -> Iterator[str]:

@@ -12,6 +12,7 @@ from fireflyassets.core import errors
 from fireflyassets.core.campaign import Campaign, with_rules_of
 from fireflyassets.core.failure import Family
 from fireflyassets.core.recipe import calls_per_job
+from fireflyassets.core.tally import Tally
 from fireflyassets.fence.call import Lease
 from fireflyassets.fence.collecting import Collector
 from fireflyassets.fence.persisting import Persistent
@@ -33,6 +34,7 @@ from fireflyassets.stages.pinning import Pins
 from fireflyassets.wave.engine import PATIENCE, WaveEngine, WaveRules
 from fireflyassets.wave.reports import Report
 from fireflyassets.wave.share import FirstTickets, Share
+from fireflyassets.wave.wishes import Wishes
 
 _log: Final = logging.getLogger("fireflyassets.wave")
 FAMILIES: Final = (Family.FIREFLY, Family.PHOTOSHOP)
@@ -59,6 +61,7 @@ class Shop:
     """A number in [0, 1) for jitter."""
     new_wave_id: Callable[[], str]
     lanes: Lanes
+    tally: Tally = field(default_factory=Tally)
     pins: Pins = field(init=False)
     """What jobs were priced by; read once by whoever holds this shop."""
 
@@ -161,6 +164,7 @@ def assemble(
         transfer=shop.lanes.transfers,
         campaign=with_rules_of(campaign, newer),
         chance=shop.chance,
+        tally=shop.tally,
     )
     rules = WaveRules(
         lease=settings.lease,
@@ -177,6 +181,7 @@ def assemble(
         report=report,
         first_tickets=first_tickets,
         share=share,
+        wishes=Wishes(shop.ledger, wave.customer, shop.clock, shop.lanes.ledger),
         pins=shop.pins,
         beat=shop.lanes.leases,
         settle=replace(storing, gives_up_after=PATIENCE),

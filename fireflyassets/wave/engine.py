@@ -14,15 +14,18 @@ from typing import Final
 from fireflyassets.core import errors
 from fireflyassets.core.job import FACTORY, Hold, JobRow
 from fireflyassets.core.recipe_step import OnFailure
+from fireflyassets.core.status import Status
 from fireflyassets.fence.call import Lease
 from fireflyassets.ports.clock import Offload
 from fireflyassets.ports.entries import Claim, Ending, Release, Wave
+from fireflyassets.ports.trace import traced
 from fireflyassets.stages.bench import UNTOUCHED, JobInHand, Tools, cost_so_far, read_request
 from fireflyassets.stages.pinning import Pins
-from fireflyassets.wave import endings
+from fireflyassets.wave import counting, endings
 from fireflyassets.wave.job import JobRun, all_ended
 from fireflyassets.wave.reports import Ended, Report, Skipped, Turn
 from fireflyassets.wave.share import FirstTickets, Share, goes_first
+from fireflyassets.wave.wishes import Wishes
 
 _log: Final = logging.getLogger("fireflyassets.wave")
 OVERHEAD: Final = timedelta(seconds=5)
@@ -54,6 +57,7 @@ class WaveEngine:
     report: Callable[[Report], None]
     first_tickets: FirstTickets
     share: Share
+    wishes: Wishes
     pins: Pins
     """What the jobs were priced by."""
     beat: Offload
@@ -71,6 +75,7 @@ class WaveEngine:
             for work in (
                 self._heartbeat(),
                 self._keep_share(),
+                self.wishes.hear(self.rules.lease / 4),
                 self._park_in_time(),
                 self._say_draining(),
             )
@@ -78,6 +83,7 @@ class WaveEngine:
         try:
             rows = await self._mine()
             self.first_tickets.wanted = len(rows)
+            self.wishes.jobs.update({row.job_id: asyncio.Event() for row in rows})
             await self._wait_for_turn()
             await self._count_share()
             await self._work(rows)
@@ -130,14 +136,17 @@ class WaveEngine:
 
     async def _turn(self, row: JobRow) -> None:
         try:
-            ended = await self._one(row)
+            with traced(job=row.job_id):
+                ended = await self._one(row)
         except BaseException:
             self.stop()
             raise
         finally:
+            del self.wishes.jobs[row.job_id]
             self.active -= 1
             self._freed.set()
         self.first_tickets.note(row.job_id)
+        counting.turn_ended(self.tools.tally, row, ended, now=self.tools.clock.now())
         self.report(ended)
 
     async def _one(self, row: JobRow) -> Ended:
@@ -171,7 +180,7 @@ class WaveEngine:
         """Run the job and return how its turn ends: the one boundary around everything it does."""
         clock = self.tools.clock
         try:
-            if self.lease.closing:
+            if self.lease.closing or self.wishes.jobs[row.job_id].is_set():
                 return Release("The wave stopped before the job began.", not_before=clock.now())
             return await self._run_job(row, claim)
         except errors.OwnershipLost:
@@ -210,9 +219,10 @@ class WaveEngine:
         # The first claim of a job has epoch 1 and no history: the read is saved.
         fresh = row.epoch == 1
         history = UNTOUCHED if fresh else await tools.offload(tools.ledger.history, row.job_id)
+        counting.turn_begun(tools.tally, row)
         request = await read_request(tools, row)
         card = await tools.transfer(self.pins.card, row)
-        return JobInHand(row, request, history, claim, card)
+        return JobInHand(row, request, history, claim, card, self.wishes.jobs[row.job_id])
 
     async def _close(self, row: JobRow, claim: Claim, move: Ending | Release) -> Ended:
         tools, job_id = self.tools, row.job_id
@@ -222,7 +232,9 @@ class WaveEngine:
             good = not move.reason
             return Ended(job_id, Turn.SUCCEEDED if good else Turn.FAILED, move.status, move.reason)
         now = tools.clock.now()
-        await self.settle(tools.ledger.release, claim, move, now=now)
+        status = await self.settle(tools.ledger.release, claim, move, now=now)
+        if status is Status.CANCELLED:
+            return Ended(job_id, Turn.FAILED, status, f"Cancelled as asked. {move.reason}")
         turn = Turn.HELD if move.hold else Turn.PARKED
         return Ended(job_id, turn, row.status, move.reason)
 

@@ -17,12 +17,13 @@ from fireflyassets.core.job import JobRow, StepResult
 from fireflyassets.core.money import Cost
 from fireflyassets.core.photoshop_step import ComposeStep, Step
 from fireflyassets.core.recipe import Recipe, stored_name
-from fireflyassets.core.recipe_step import JOB_TEXTS, OnFailure
+from fireflyassets.core.recipe_step import JOB_TEXTS, REFERENCE, OnFailure
 from fireflyassets.core.stage import Stage
 from fireflyassets.stages.bench import JobInHand, StoredJob, Tools, cost_so_far
 from fireflyassets.stages.compose import compose
 from fireflyassets.stages.deliver import Delivered, deliver, publishable
 from fireflyassets.stages.generate import generate
+from fireflyassets.wave import counting
 from fireflyassets.wave.reports import Check, Checked, Handed, Made, Report, Subject
 
 _log: Final = logging.getLogger("fireflyassets.wave")
@@ -54,6 +55,7 @@ class JobRun:
         """
         recipe = self.tools.campaign.config.recipe
         self._check_texts()
+        given = self._given()
         pictures: dict[str, StepResult] = {}
         fanned: dict[str, dict[str, StepResult]] = {}
         try:
@@ -61,8 +63,8 @@ class JobRun:
                 if not await self._is_due(step, pictures):
                     continue
                 if step.name in recipe.fanned:
-                    fanned[step.name] = await self._fan_out(step, pictures, fanned)
-                elif made := await self._work(step, pictures, None):
+                    fanned[step.name] = await self._fan_out(step, given | pictures, fanned)
+                elif made := await self._work(step, given | pictures, None):
                     pictures[step.name] = made
         finally:
             # A picture that is made and paid for is shown, whatever becomes of its job.
@@ -75,6 +77,14 @@ class JobRun:
         if not renditions:
             raise errors.NothingMade
         return await self._deliver(pictures, renditions)
+
+    def _given(self) -> dict[str, StepResult]:
+        """Return the picture that came with the job, as steps take pictures."""
+        row, picture = self.job.row, self.job.request.reference
+        if picture is None:
+            return {}
+        result = StepResult(row.job_id, REFERENCE, row.generation, 0, picture, Decimal(0))
+        return {REFERENCE: result}
 
     async def _is_due(self, step: Step, pictures: Mapping[str, StepResult]) -> bool:
         """Say whether a step runs, by its locale and by the layers that manifests list."""
@@ -121,9 +131,10 @@ class JobRun:
         if step.taken(made) is None:
             return None
         try:
-            if isinstance(step, ComposeStep):
-                return await compose(self.tools, self.job, step, aspect or "", made)
-            return await generate(self.tools, self.job, step, made, aspect)
+            with counting.step(self.tools.tally, step):
+                if isinstance(step, ComposeStep):
+                    return await compose(self.tools, self.job, step, aspect or "", made)
+                return await generate(self.tools, self.job, step, made, aspect)
         except errors.JobFailed:
             if step.on_failure is OnFailure.SKIP:
                 return None
@@ -149,6 +160,9 @@ class JobRun:
     async def _deliver(
         self, pictures: dict[str, StepResult], renditions: dict[str, StepResult]
     ) -> tuple[tuple[Delivered, ...], Cost]:
+        if self.job.cancelled.is_set():
+            now = self.tools.clock.now()
+            raise errors.Stopped("The job is cancelled before it is delivered.", until=now)
         model = model_of(pictures.values())
         deliveries = tuple(
             await all_ended(

@@ -15,8 +15,9 @@ from fireflyassets.core.failure import Fault
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.money import Cause, RateCard
 from fireflyassets.core.photoshop_step import ComposeStep, PictureStep
-from fireflyassets.core.status import CLOSED
+from fireflyassets.core.status import CLOSED, Status
 from fireflyassets.fence.call import Arrived, StepCall
+from fireflyassets.fence.collecting import call_back
 from fireflyassets.fence.standing import absence_tells, may_have_expired, settles_at
 from fireflyassets.ports.entries import Attempt, AttemptState, History
 from fireflyassets.ports.paid import Done, EndedBadly, Gone, Output, PollFailed, Working
@@ -87,6 +88,8 @@ class Stray:
         attempt = self.attempt
         if attempt.is_unknown:
             return await self._settle()
+        if self.row.status is Status.CANCELLED:
+            await call_back(self.step.call.service, attempt)
         answer = await self.step.call.service.poll(attempt.status_url or "")
         match answer:
             case Done() if await self._has_expired():
@@ -134,7 +137,9 @@ class Stray:
             return await self._failed(Fault(self.attempt.family, 200, "unusable_result"))
         history = await self._history()
         if not self._is_wanted(history):
-            await self._close(AttemptState.ORPHANED, self.attempt.fault or "", Cause.ORPHANED)
+            late = self.row.status is Status.CANCELLED
+            cause = Cause.CANCELLED_LATE if late else Cause.ORPHANED
+            await self._close(AttemptState.ORPHANED, self.attempt.fault or "", cause)
             return Found.ORPHANED
         return await self._adopt(arrived, kept)
 

@@ -13,6 +13,7 @@ from typing import Final
 
 from fireflyassets.core import errors
 from fireflyassets.ports.entries import Wave
+from fireflyassets.ports.trace import traced
 from fireflyassets.stages.dispatch import set_aside
 from fireflyassets.stages.pinning import pinned
 from fireflyassets.wave.assembly import Shop, assemble, register
@@ -65,7 +66,8 @@ class WaveThread:
     def _run(self) -> None:
         crash: BaseException | None = None
         try:
-            asyncio.run(self._begin())
+            with traced(run=self.run_id, customer=self.wave.customer, campaign=self.wave.campaign):
+                asyncio.run(self._begin())
         except BaseException as error:  # noqa: BLE001 - the drain must end whatever happens here.
             crash = error
         finally:

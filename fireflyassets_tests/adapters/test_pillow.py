@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from fireflyassets.adapters.pillow import PillowPictures
-from fireflyassets.ports.pictures import Seen, Unreadable
+from fireflyassets.ports.pictures import Normal, Seen, Unreadable
 
 RED = Image.new("RGB", (40, 30), (200, 20, 20))
 BLUE = Image.new("RGB", (40, 30), (20, 20, 200))
@@ -91,6 +91,7 @@ def test_no_bytes_raise(kind: str, data: st.DataObject) -> None:
     for _ in range(data.draw(st.integers(1, 4))):
         content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
 
-    seen = LOOK(bytes(content[: data.draw(st.integers(0, len(content)))]))
+    broken = bytes(content[: data.draw(st.integers(0, len(content)))])
 
-    assert isinstance(seen, (Seen, Unreadable))
+    assert isinstance(LOOK(broken), (Seen, Unreadable))
+    assert isinstance(PillowPictures().normal(broken), (Normal, Unreadable))

@@ -142,3 +142,26 @@ def test_bad_parameters_are_problems(path: str) -> None:
 
     assert answer.status_code == 422
     assert answer.json()["problems"][0]["field"] in {"campaign", "partial"}
+
+
+def test_a_dry_run_tells_the_price_and_writes_nothing() -> None:
+    """Of what would be new; what is known costs nothing again, what is bad is named."""
+    desk = clerk()
+    desk.ask("POST", BATCH, content=sheet(ROW), headers=CSV)
+    before = (desk.door.ledger.outbox, desk.door.objects.objects)
+    good, bad = ROW.replace("k1", "k2"), ROW.replace("k1,A glass", "k3,=A glass")
+
+    told = desk.ask(
+        "POST", f"{BATCH}&dry_run=true&partial=true", content=sheet(ROW, good, bad), headers=CSV
+    )
+    whole = desk.ask("POST", f"{BATCH}&dry_run=true", content=sheet(good, bad), headers=CSV)
+    single = desk.ask("POST", "/v1/jobs?dry_run=true", json=JOB)
+
+    assert told.status_code == 200
+    counts = {name: told.json()[name] for name in ("jobs", "repeated", "refused", "costEstimate")}
+    assert counts == {"jobs": 1, "repeated": 1, "refused": 1, "costEstimate": "2.5"}
+    assert [problem["rule"] for problem in told.json()["problems"]] == ["formula"]
+    assert whole.status_code == 422
+    assert (single.status_code, single.json()["costEstimate"]) == (200, "3.5")
+    assert (desk.door.ledger.outbox, desk.door.objects.objects) == before
+    assert desk.ask("POST", BATCH, content=sheet(good), headers=CSV).json()["accepted"] == 1

@@ -51,7 +51,7 @@ def test_a_job_that_does_not_fit_is_402_and_says_why() -> None:
     assert answer.status_code == 402
     assert answer.headers["Content-Type"] == "application/problem+json"
     (problem,) = answer.json()["problems"]
-    assert problem["rule"] == "budget"
+    assert problem["rule"] == "over-budget"
     assert "cap 5, spent 0, reserved 3.5" in problem["message"]
 
 
@@ -69,4 +69,4 @@ def test_a_brief_that_does_not_fit_is_402_and_parts_of_it_are_taken_if_asked() -
     assert [one["row"] for one in whole.json()["problems"]] == [2, 3, 4]
     assert part.status_code == 202
     assert (part.json()["accepted"], part.json()["refused"]) == (2, 1)
-    assert [(one["row"], one["rule"]) for one in part.json()["problems"]] == [(4, "budget")]
+    assert [(one["row"], one["rule"]) for one in part.json()["problems"]] == [(4, "over-budget")]

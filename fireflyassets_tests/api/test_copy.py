@@ -8,7 +8,7 @@ import pytest
 from fireflyassets.adapters.files import FileCatalogue
 from fireflyassets.stages.queue import Drained, drain
 from fireflyassets_tests.adapters.project_folder import REPOSITORY
-from fireflyassets_tests.api.desk_clerk import CAMPAIGN, CUSTOMER, JOB, Clerk, clerk
+from fireflyassets_tests.api.desk_clerk import CAMPAIGN, CUSTOMER, JOB, PUBLIC, Clerk, clerk
 
 WIDE = "W" * 38
 """As many letters as the campaign allows, in one word twice as wide as any of its boxes."""
@@ -67,6 +67,7 @@ def test_only_the_aspects_that_are_asked_for_are_judged() -> None:
         "message": "headline can't be set in 'Headline' of 1080x1080: "
         "it takes 3 lines of 936 px, and 2 fit.",
         "fix": "Shorten it by about 7 letters.",
+        "doc": f"{PUBLIC}/problems#lines",
     }
 
 

@@ -12,6 +12,7 @@ from schemathesis.config import (
 )
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
+from fireflyassets.api.bodies import PICTURES
 from fireflyassets.api.problems import MEDIA_TYPE
 from fireflyassets_tests.api.desk_clerk import TOKEN, clerk, finished
 from fireflyassets_tests.front_door import ASPECTS, CAMPAIGN
@@ -37,7 +38,7 @@ SCHEMA = schemathesis.openapi.from_dict(
 SCHEMA.app = DESK.app
 
 
-@schemathesis.serializer("text/csv", "application/x-ndjson")
+@schemathesis.serializer(*PICTURES, "text/csv", "application/x-ndjson")
 def _as_text(_: object, value: object) -> bytes:
     return value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogatepass")
 

@@ -11,7 +11,10 @@ from fireflyassets.api.answers import VERSION
 from fireflyassets.api.reads import FRESH
 from fireflyassets.core import ids
 from fireflyassets.core.campaign import ReviewMode
+from fireflyassets.core.job import FENCE, Hold
+from fireflyassets.core.money import Cause
 from fireflyassets.core.status import Status
+from fireflyassets.ports.entries import Release
 from fireflyassets_tests.api.desk_clerk import (
     PUBLIC,
     Clerk,
@@ -19,6 +22,7 @@ from fireflyassets_tests.api.desk_clerk import (
     finish,
     finished,
 )
+from fireflyassets_tests.contracts.ledgers import NOON, attempt, operation
 from fireflyassets_tests.front_door import ASPECTS, CAMPAIGN, CUSTOMER, FixedCatalogue, config
 
 
@@ -293,4 +297,30 @@ def test_the_description_lists_the_public_routes() -> None:
         "/v1/campaigns/{campaign}/hold",
         "/v1/campaigns/{campaign}/resume",
         "/v1/campaigns/{campaign}/cancel",
+        "/v1/references",
     }
+
+
+def test_a_job_at_work_tells_what_its_calls_have_cost_so_far() -> None:
+    """Null before the first call; then what is certain, and what may be billed besides."""
+    desk = clerk()
+    job_id = desk.post().json()["jobId"]
+    ledger = desk.door.ledger
+    claim = ledger.claim(job_id, CUSTOMER, "w-1", now=NOON)
+    assert claim is not None
+
+    def told() -> list[str | None]:
+        answer = desk.ask("GET", f"/v1/jobs/{job_id}").json()
+        return [answer["costActual"], answer["costPossible"]]
+
+    before = told()
+    sent = attempt(claim)
+    ledger.begin_attempt(sent)
+    ledger.book([operation(claim, "v-1"), operation(claim, "v-2", cause=Cause.POSSIBLE_COST)])
+    at_work = told()
+    hold = Hold("an outcome is unknown", NOON, FENCE)
+    ledger.release(claim, Release("unknown", hold=hold), now=NOON)
+
+    price = str(operation(claim).operations)
+    assert before == [None, None]
+    assert at_work == told() == [price, price]

@@ -29,14 +29,27 @@ def test_a_job_that_can_not_be_cancelled_says_why() -> None:
     """409 with what to do."""
     desk = clerk()
     done = finished(desk)
+
+    answer = desk.ask("POST", f"/v1/jobs/{done}/cancel")
+
+    assert answer.status_code == 409
+    assert "succeeded" in answer.json()["problems"][0]["message"]
+
+
+def test_a_running_job_is_cancelled_by_its_wave() -> None:
+    """202: it is asked for, and the job says so until its wave has ended it."""
+    desk = clerk()
     working = desk.post(idempotencyKey="other").json()["jobId"]
-    assert desk.door.ledger.claim(working, CUSTOMER, "w-9", now=NOON) is not None
+    claim = desk.door.ledger.claim(working, CUSTOMER, "w-9", now=NOON)
+    assert claim is not None
 
-    answers = [desk.ask("POST", f"/v1/jobs/{job}/cancel") for job in (done, working)]
+    answers = [desk.ask("POST", f"/v1/jobs/{working}/cancel") for _ in range(2)]
 
-    assert [answer.status_code for answer in answers] == [409, 409]
-    assert "succeeded" in answers[0].json()["problems"][0]["message"]
-    assert "hold its campaign" in answers[1].json()["problems"][0]["fix"]
+    assert [answer.status_code for answer in answers] == [202, 202]
+    assert answers[0].json()["status"] == "running"
+    assert answers[0].json()["reason"] == f"Cancelled by system-of-{CUSTOMER}."
+    desk.door.ledger.release(claim, Release("parked"), now=NOON)
+    assert desk.ask("GET", f"/v1/jobs/{working}").json()["status"] == "cancelled"
 
 
 def test_a_campaign_is_held_resumed_and_cancelled() -> None:

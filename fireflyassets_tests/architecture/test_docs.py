@@ -14,7 +14,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from fireflyassets.adapters.files import FileCatalogue
-from fireflyassets.api import intake_routes, result_routes
+from fireflyassets.api import intake_routes, open_routes, reference_routes, result_routes
 from fireflyassets.cli.main import main
 from fireflyassets.core import ids
 from fireflyassets.core.failure import Family
@@ -168,7 +168,7 @@ def test_every_module_that_is_run_is_there(page: Page) -> None:
 def test_every_setting_is_there(page: Page) -> None:
     """A variable that a page names is read."""
     known = {f"FIREFLYASSETS_{name.upper()}" for name in Settings.model_fields}
-    named = set(re.findall(r"FIREFLYASSETS_[A-Z_]+", page.text)) - {"FIREFLYASSETS_"}
+    named = set(re.findall(r"FIREFLYASSETS_[A-Z0-9_]+", page.text)) - {"FIREFLYASSETS_"}
 
     assert named - known - {CODE_SERVER_PORT} == set()
 
@@ -176,7 +176,8 @@ def test_every_setting_is_there(page: Page) -> None:
 @by_page
 def test_every_address_is_there(page: Page) -> None:
     """A route of the API or of the twin that a page names is answered."""
-    routes = [*intake_routes.router.routes, *result_routes.router.routes]
+    parts = (intake_routes, reference_routes, result_routes, open_routes)
+    routes = [route for part in parts for route in part.router.routes]
     templates = {getattr(route, "path", "") for route in routes}
     patterns = [re.compile(re.sub(r"\{\w+\}", "[^/]+", template)) for template in templates]
     twin = "".join(path.read_text(encoding="utf-8") for path in modules(PACKAGE / "twin"))

@@ -233,3 +233,10 @@ def test_groups_that_are_not_installed_are_left_out(
         main(["--help"])
     assert ended.value.code == 0
     assert "campaign" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["campaign", "job", "message"])
+def test_schemas_are_printed(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """As JSON, so that a pipeline can hand them to an editor."""
+    assert main(["campaign", "schema", name]) == 0
+    assert json.loads(capsys.readouterr().out)["$schema"].endswith("2020-12/schema")

@@ -12,8 +12,9 @@ from fireflyassets.cli.fence import FenceDesk
 from fireflyassets.cli.main import main
 from fireflyassets.core.errors import UndecidableNow, UnknownCampaign
 from fireflyassets.core.failure import Family, Fault
-from fireflyassets.core.money import Cause
+from fireflyassets.core.money import Cause, Cost
 from fireflyassets.core.status import Status
+from fireflyassets.fence.accounts import Part, accounts
 from fireflyassets.limiter.virtual_time import run
 from fireflyassets.ports.entries import AttemptState, Verdict
 from fireflyassets.ports.paid import EndedBadly, Gone, NotAccepted, OutcomeLost
@@ -107,7 +108,9 @@ def test_billed_without_an_id_goes_to_review_and_is_booked() -> None:
         row = here.row(job)
         assert (row.status, row.hold) == (Status.REVIEW, None)
         history = here.ledger.history(job)
-        assert [one.cause for one in history.operations] == [Cause.ACCEPTED_BUT_FAILED]
+        assert [one.cause for one in history.operations] == [Cause.ORPHANED]
+        assert row.cost == Cost(Decimal("0.5"))
+        assert "under a new key" in (row.reason or "")
         assert history.attempts[0].state is AttemptState.FAILED
 
     run(scenario)
@@ -255,3 +258,43 @@ def test_a_decision_without_a_name_or_a_reason_is_none(
 
     assert end.value.code == 2
     assert "it is kept for good: write it out" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("verdict", "part"),
+    [
+        (Verdict.DROP, Part.POSSIBLE_COST),
+        (Verdict.RESUBMIT, Part.POSSIBLE_DUPLICATE),
+        (Verdict.BILLED, Part.ORPHANED),
+    ],
+)
+def test_a_decided_send_is_no_longer_unknown_in_the_report(verdict: Verdict, part: Part) -> None:
+    """It stands where the word puts it: certain by the vendor's report alone."""
+
+    async def scenario() -> None:
+        here = floor()
+        job = await held(here)
+        desk(here).resolve(job, "art", verdict=verdict, by="ops", why="the report")
+
+        row, history = here.row(job), here.ledger.history(job)
+        (account,) = accounts([(row, history)], lambda _row, _send: Decimal(9))
+
+        assert [(one.part, one.operations) for one in account.entries] == [(part, Decimal("0.5"))]
+        billed = verdict is Verdict.BILLED
+        assert account.at_least == (Decimal("0.5") if billed else 0)
+        assert account.at_most == Decimal("0.5")
+        assert [one.why for one in account.gaps()] == (
+            [] if billed else [f"firefly 504 lost_answer; {verdict} by ops"]
+        )
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("day", ["yesterday", "30.11.2026", "2026-13-01"])
+def test_a_day_that_is_none_is_refused_in_words(
+    day: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["fence", "report", "--day", day])
+
+    assert f"argument --day: {day!r} is no day: write it as 2026-11-30" in capsys.readouterr().err

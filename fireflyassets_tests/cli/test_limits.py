@@ -12,7 +12,7 @@ from fireflyassets.adapters.aws.provision import provision_tables
 from fireflyassets.adapters.aws.tables import Tables
 from fireflyassets.adapters.files import FileCatalogue
 from fireflyassets.adapters.memory.ledger import MemoryLedger
-from fireflyassets.cli import limits
+from fireflyassets.cli import limits, limits_table
 from fireflyassets.cli.main import main
 from fireflyassets.limiter.memory import MemoryLimiter
 from fireflyassets_tests.adapters.project_folder import CREDENTIAL, ProjectFolder
@@ -97,7 +97,8 @@ def test_the_day_bounds_what_is_free(office: Office) -> None:
     granted(office.limiter, PHOTOSHOP, 3)
     office.clock.advance(100)
 
-    assert " 3 of 3 0 now 0 " in office.line(PHOTOSHOP)
+    told = office.line(f"{PHOTOSHOP} ")
+    assert told.endswith(" 3 of 3 0 tomorrow 0 12:00:00 the day's quota is used up")
 
 
 def test_waiting_jobs_are_counted_for_each_customer(office: Office) -> None:
@@ -109,18 +110,18 @@ def test_waiting_jobs_are_counted_for_each_customer(office: Office) -> None:
 
     table = [" ".join(line.split()) for line in office.table()]
 
-    start = table.index("WAITING CREDENTIAL DUE PARKED")
-    assert table[start + 1 : start + 3] == ["acme main 3 1", ""]
+    start = table.index("WAITING CREDENTIAL DUE PARKED IN WAVES")
+    assert table[start + 1 : start + 3] == ["acme main 3 1 0", ""]
 
 
 def test_a_long_queue_is_not_counted_to_its_end(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A queue beyond what is worth reading shows as more than that."""
-    monkeypatch.setattr(limits, "MOST_WAITING", 4)
+    monkeypatch.setattr(limits_table, "MOST_WAITING", 4)
     office.ledger.record([ledgers.job(f"job-{n}", credential="main") for n in range(9)])
 
-    assert "acme main 5+ 0" in [" ".join(line.split()) for line in office.table()]
+    assert "acme main 5+ 0 0" in [" ".join(line.split()) for line in office.table()]
 
 
 def test_a_second_credential_adds_no_rate_and_the_table_says_so(office: Office) -> None:
@@ -139,6 +140,25 @@ def test_a_second_credential_adds_no_rate_and_the_table_says_so(office: Office) 
     assert [line for line in both if line.startswith("ORG@AdobeOrg#")] == [
         line for line in alone if line.startswith("ORG@AdobeOrg#")
     ]
+
+
+def test_a_limits_file_that_is_put_aside_is_named(office: Office) -> None:
+    """Who wonders about the pace is told that the file meant for it does not count."""
+    office.folder.write("limits/org.yaml", "organisation: ORG@AdobeOrg\nfamilies: none\n")
+
+    (told,) = [line for line in office.table() if line.startswith("limits/org.yaml")]
+
+    assert "is put aside and sets no pace: " in told
+
+
+def test_an_open_breaker_is_visible(office: Office) -> None:
+    """Since when, and what comes next."""
+    office.limiter.pause(FIREFLY, timedelta(hours=2))
+
+    told = [line for line in office.table() if "breaker" in line]
+
+    (line,) = told
+    assert line.startswith(f"{FIREFLY}: the breaker is open since 12:00:00, as the service asked")
 
 
 # -- overrides --------------------------------------------------------------------------------
@@ -165,10 +185,24 @@ def test_an_override_from_the_command_line(
     assert codes == [0, 0, 0, 0]
     assert out.count(f"{FIREFLY}: {said}.") == 2
     assert "12 of 48" in out
-    assert "set by an operator" in out
+    assert "12:00:00  set by ada: launch\n" in out
     assert f"{FIREFLY}: ended, {said}." in out
     assert out.endswith(f"{FIREFLY}: there is no override.\n")
     assert office.limiter.state(FIREFLY).rate_per_minute == 48
+
+
+def test_an_item_begins_anew_from_the_command_line(
+    office: Office, run: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A clock ran ahead and back: the operator's word makes the item usable again."""
+    office.clock.advance(86_400)
+    granted(office.limiter, FIREFLY)
+    office.clock.advance(-86_400)
+
+    assert run("reset", FIREFLY, "--by", "ada", "--why", "a clock ran ahead") == 0
+
+    assert "begun anew" in capsys.readouterr().out
+    assert granted(office.limiter, FIREFLY).due_at == (office.clock.at,)
 
 
 def test_an_item_is_known_before_its_first_use(
@@ -218,7 +252,12 @@ def test_a_time_is_one_number_and_one_unit(
 
 
 @pytest.mark.parametrize(
-    "words", [("override", "--rate", "1", "--for", "1h", "--why", "x"), ("clear",)]
+    "words",
+    [
+        ("override", "--rate", "1", "--for", "1h", "--why", "x"),
+        ("clear",),
+        ("reset", "--why", "x"),
+    ],
 )
 def test_a_mistyped_item_is_named(
     run: Callable[..., int], capsys: pytest.CaptureFixture[str], words: tuple[str, ...]

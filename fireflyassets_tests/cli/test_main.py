@@ -1,5 +1,9 @@
 """The command line: what is said when settings or AWS can't be used, instead of a traceback."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from fireflyassets import composition
@@ -99,3 +103,28 @@ def test_setting_that_is_no_json_is_named(
     assert said.startswith("A setting can't be used: ")
     assert "adobe_hosts" in said
     assert "SECMARK" not in said
+
+
+@pytest.mark.parametrize("lines", [1, 20_000])
+def test_reader_that_goes_away_ends_a_command_without_a_word(lines: int) -> None:
+    """`fireflyassets … | head` shows what head shows, whatever command it is."""
+    program = (
+        "import sys\n"
+        "from fireflyassets.cli import failures, main\n"
+        f"failures.run = lambda _: [print('x' * 80) for _ in range({lines})] and 0\n"
+        "from argparse import ArgumentParser\n"
+        "add = failures.add_to\n"
+        "def add_to(group):\n"
+        "    group.add_parser('long').set_defaults(run=failures.run)\n"
+        "failures.add_to = add_to\n"
+        "sys.exit(main.main(['long']))\n"
+    )
+    reader, writer = os.pipe()
+    os.close(reader)
+
+    done = subprocess.run(  # noqa: S603 - our own interpreter.
+        [sys.executable, "-c", program], stdout=writer, stderr=subprocess.PIPE, check=False
+    )
+
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, b"")

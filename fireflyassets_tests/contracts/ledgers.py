@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from fireflyassets.adapters.aws import budget_codec, codec
+from fireflyassets.adapters.aws import budget_codec, event_codec
 from fireflyassets.adapters.aws.ledger import DynamoLedger
 from fireflyassets.adapters.aws.provision import provision_tables
 from fireflyassets.adapters.aws.tables import Tables
@@ -95,9 +95,10 @@ def dynamo_world(client: "DynamoDBClient", prefix: str) -> World:
 
     return World(
         DynamoLedger(client, prefix=prefix),
-        lambda: sorted(map(codec.event_of, events(of_budgets=False)), key=_order),
+        lambda: sorted(map(event_codec.event_of, events(of_budgets=False)), key=_order),
         lambda: sorted(
-            map(budget_codec.event_of, events(of_budgets=True)), key=lambda event: event.event_id
+            map(budget_codec.event_of, events(of_budgets=True)),
+            key=lambda event: event.event_id,
         ),
     )
 

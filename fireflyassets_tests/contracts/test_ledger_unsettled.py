@@ -1,13 +1,16 @@
-"""What every ledger promises about rows that an open call may still move, whatever keeps it."""
+"""What every ledger promises about rows that an open call or a wish to cancel may still move."""
 
 from dataclasses import replace
 from decimal import Decimal
 
-from fireflyassets.core.job import CAMPAIGN, FACTORY, FENCE, Hold
+import pytest
+
+from fireflyassets.core.errors import OwnershipLost
+from fireflyassets.core.job import CAMPAIGN, FACTORY, FENCE, Cancel, Hold
 from fireflyassets.core.money import Cost
 from fireflyassets.core.status import Status
 from fireflyassets.ports.entries import Claim, Release
-from fireflyassets_tests.contracts.ledgers import ACME, NOON, World, ending
+from fireflyassets_tests.contracts.ledgers import ACME, MINUTE, NOON, World, ending
 
 OPEN = Cost(Decimal(1), Decimal(2), open=True)
 
@@ -97,3 +100,57 @@ def test_costs_are_told_by_whoever_looked_last(ledger_world: World) -> None:
     assert (settled.cost, settled.unsettled) == (Cost(Decimal(3)), False)
     assert ledger_world.ledger.recost(settled, OPEN)
     assert listed(ledger_world) == [claim.job_id]
+
+
+CANCEL = Cancel("acme", 60 * MINUTE)
+
+
+def asked(world: World) -> Claim:
+    """Return the claim of a running job that is to be cancelled."""
+    claim = world.running()
+    assert world.ledger.ask_cancel(world.row(claim), CANCEL)
+    return claim
+
+
+def test_job_that_is_to_be_cancelled_ends_instead_of_being_queued(ledger_world: World) -> None:
+    """Whoever gives it back, and whatever for; its cost is looked at again."""
+    claim = asked(ledger_world)
+    assert ledger_world.row(claim).cancel == CANCEL
+    assert ledger_world.row(claim).status is Status.RUNNING
+
+    hold = Hold("held", NOON, FENCE)
+    status = ledger_world.ledger.release(claim, Release("held", hold=hold), now=NOON)
+
+    row = ledger_world.row(claim)
+    assert status is row.status is Status.CANCELLED
+    assert (row.reason, row.hold, row.cancel) == ("Cancelled by acme.", None, None)
+    assert (row.ended_at, row.ttl) == (NOON, NOON + 60 * MINUTE)
+    assert listed(ledger_world) == [claim.job_id]
+    assert ledger_world.events()[-1][0] is Status.CANCELLED
+    with pytest.raises(OwnershipLost):
+        ledger_world.ledger.release(claim, Release("again"), now=NOON)
+
+
+@pytest.mark.parametrize("status", [Status.DLQ, Status.REVIEW, Status.SUCCEEDED])
+def test_job_that_is_to_be_cancelled_ends_so_unless_it_is_done(
+    ledger_world: World, status: Status
+) -> None:
+    claim = asked(ledger_world)
+
+    ended_as = ledger_world.ledger.finish(claim, ending(status))
+
+    row = ledger_world.row(claim)
+    done = status is Status.SUCCEEDED
+    assert ended_as is row.status is (status if done else Status.CANCELLED)
+    assert (row.cancel, row.unsettled) == (None, not done)
+
+
+def test_a_wish_to_cancel_is_noted_on_the_row_that_was_seen(ledger_world: World) -> None:
+    """Not on a job that no wave has, nor on one that has moved."""
+    claim = ledger_world.running()
+    seen = ledger_world.row(claim)
+    ledger_world.ledger.release(claim, Release("parked"), now=NOON)
+
+    assert not ledger_world.ledger.ask_cancel(seen, CANCEL)
+    assert not ledger_world.ledger.ask_cancel(ledger_world.row(claim), CANCEL)
+    assert ledger_world.row(claim).cancel is None

@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
+from fireflyassets.limiter.arithmetic import ROUND
 from fireflyassets.limiter.errors import UnknownItem
 from fireflyassets.limiter.port import (
     Granted,
@@ -127,48 +128,153 @@ def test_a_late_asker_gets_no_passed_ticket(world: World) -> None:
 
 
 def test_nothing_is_taken_more_than_five_minutes_ahead(world: World) -> None:
-    """At 4 a minute the seventeenth waiting call is parked, and parking spends nothing."""
+    """Behind a long pause a call is parked until it would be due, and parking spends nothing."""
     limiter = world.limiter(per_minute(4))
-    taken = [granted(limiter, world.item) for _ in range(17)]
+    granted(limiter, world.item)
+    world.clock.advance(1)
+    limiter.pause(world.item, timedelta(seconds=289))
+    last = granted(limiter, world.item)
     before = limiter.state(world.item)
 
     answer = limiter.reserve(world.item, 1)
 
-    assert taken[-1].due_at == seconds(300)
-    until = NOON + timedelta(seconds=318.75)
-    assert answer == Parked(until, ParkReason.TOO_FAR_AHEAD)
+    assert last.due_at == seconds(290)
+    until = NOON + timedelta(seconds=290 + 18.75 / 0.85)
+    assert isinstance(answer, Parked)
+    assert answer.reason is ParkReason.TOO_FAR_AHEAD
+    assert abs(answer.until - until) < timedelta(milliseconds=1)
     assert limiter.state(world.item) == before
 
 
-def test_a_stale_process_cannot_pass_the_bound(world: World) -> None:
-    """The bound is part of the write: a picture from before the rush does not help."""
+def test_a_stale_process_cannot_pass_the_horizon(world: World) -> None:
+    """The horizon is part of the write: a picture from before the rush does not help."""
     stale = world.limiter(per_minute(4))
     granted(stale, world.item)
     busy = world.limiter(per_minute(4))
-    for _ in range(16):
-        granted(busy, world.item)
+    world.clock.advance(1)
+    busy.pause(world.item, timedelta(seconds=289))
+    stale.refresh(world.item)
+    granted(busy, world.item)
 
     assert isinstance(stale.reserve(world.item, 1), Parked)
 
 
-def test_a_parked_job_finds_a_ticket_when_it_returns(world: World) -> None:
-    """At the promised time the line has moved on, even for one that comes a little late."""
+@pytest.mark.parametrize(("rate", "places"), [(4, 12), (60, 192), (1, 3)])
+def test_open_tickets_are_no_more_than_four_minutes_have(
+    world: World, rate: int, places: int
+) -> None:
+    """However they are asked for, no more are open; nobody's request spends a thing then."""
+    one, two = world.limiter(per_minute(rate)), world.limiter(per_minute(rate))
+
+    first = granted(one, world.item, places - 1)
+    last = granted(two, world.item, 500)
+    before = one.state(world.item)
+
+    assert (first.count, last.count) == (places - 1, 1)
+    for limiter in (one, two):
+        answer = limiter.reserve(world.item, 1)
+        assert isinstance(answer, Parked)
+        assert answer.reason is ParkReason.NOT_YOUR_TURN
+    assert one.state(world.item) == before
+
+
+def test_a_stale_process_cannot_make_the_line_longer(world: World) -> None:
+    """The bound on open tickets is part of the write, for a block as for a single ticket."""
+    stale, busy = world.limiter(per_minute(60)), world.limiter(per_minute(60))
+    granted(stale, world.item)
+    granted(busy, world.item, 150)
+
+    assert granted(stale, world.item, 150).count == 1
+    assert granted(busy, world.item, 150).count == 1
+    assert busy.state(world.item).outstanding == 153
+
+
+def test_who_found_no_place_finds_one_when_told(world: World) -> None:
+    """Half of the line has gone by then."""
     limiter = world.limiter(per_minute(4))
-    for _ in range(17):
-        granted(limiter, world.item)
+    granted(limiter, world.item, 12)
     answer = limiter.reserve(world.item, 1)
     assert isinstance(answer, Parked)
-    world.clock.at = answer.until + timedelta(seconds=7)
+    assert timedelta(seconds=112) < answer.until - NOON < timedelta(seconds=113)
+    world.clock.at = answer.until
 
-    assert granted(limiter, world.item).due_at == (world.clock.at,)
+    assert granted(limiter, world.item).due_at == seconds(225)
 
 
-def test_open_blocks_stay_within_four_minutes(world: World) -> None:
-    """A long block is cut at 240 s, and one ticket is always left."""
-    limiter = world.limiter(per_minute(60))
+def test_who_was_served_lets_those_go_first_who_were_not(world: World) -> None:
+    """Once somebody found no place tickets go by turns, one by one, and none is lost."""
+    limiter = world.limiter(per_minute(4))
+    granted(limiter, world.item, 12)
+    assert isinstance(limiter.reserve(world.item, 4), Parked)
+    world.clock.advance(100)
 
-    assert granted(limiter, world.item, 500).count == 193
-    assert granted(limiter, world.item, 500).count == 1
+    mine = granted(limiter, world.item, 4)
+    behind = limiter.reserve(world.item, 4, turn=mine.turn + ROUND)
+    others = [granted(limiter, world.item, 4, turn=mine.turn) for _ in range(2)]
+
+    assert [block.count for block in (mine, *others)] == [1, 1, 1]
+    assert isinstance(behind, Parked)
+    assert behind.reason is ParkReason.NOT_YOUR_TURN
+    assert behind.until == NOON + timedelta(seconds=13 * 18.75 - 2)
+    world.clock.at = NOON + timedelta(seconds=15 * 18.75 - 1.5)
+    spare = granted(limiter, world.item, 4, turn=mine.turn + ROUND)
+    assert spare.due_at == seconds(15 * 18.75)
+    assert spare.turn == mine.turn + ROUND
+
+
+def test_who_lags_behind_makes_up_for_one_round(world: World) -> None:
+    """A turn of long ago is no right to more."""
+    limiter = world.limiter(per_minute(4))
+    granted(limiter, world.item, 12)
+    assert isinstance(limiter.reserve(world.item, 1), Parked)
+    world.clock.advance(100)
+    now = granted(limiter, world.item).turn
+
+    assert granted(limiter, world.item, turn=1).turn == now - ROUND
+
+
+def test_an_idle_item_keeps_no_turns(world: World) -> None:
+    """Whoever asks after a pause in demand has its whole block."""
+    limiter = world.limiter(per_minute(4))
+    granted(limiter, world.item, 12)
+    assert isinstance(limiter.reserve(world.item, 4), Parked)
+    world.clock.advance(3600)
+
+    block = granted(limiter, world.item, 4, turn=5)
+
+    assert (block.count, block.turn) == (4, 0)
+
+
+def test_a_stale_process_cannot_bring_the_turn_back(world: World) -> None:
+    """Who begins now begins where the rounds are, whatever its picture says."""
+    stale, busy = world.limiter(per_minute(4)), world.limiter(per_minute(4))
+    first = granted(stale, world.item, 12).first
+    assert isinstance(stale.reserve(world.item, 1), Parked)
+    world.clock.at = NOON + timedelta(seconds=11 * 18.75)
+    turn = granted(busy, world.item).turn
+    world.clock.at = NOON + timedelta(seconds=13 * 18.75 - 1)
+    stale.refresh(world.item)
+    ahead = granted(busy, world.item, turn=turn + ROUND)
+
+    behind = granted(stale, world.item)
+
+    assert (ahead.first, ahead.turn) == (first + 13, turn + ROUND)
+    assert (behind.first, behind.turn) == (first + 14, turn + ROUND)
+
+
+def test_a_stale_process_cannot_take_a_turn_twice(world: World) -> None:
+    """A spare ticket that somebody else took meanwhile is no spare one."""
+    stale, busy = world.limiter(per_minute(4)), world.limiter(per_minute(4))
+    granted(stale, world.item, 12)
+    assert isinstance(stale.reserve(world.item, 1), Parked)
+    world.clock.at = NOON + timedelta(seconds=12 * 18.75 - 1.5)
+    stale.refresh(world.item)
+    mine = granted(busy, world.item)
+
+    answer = stale.reserve(world.item, 1, turn=mine.turn + ROUND)
+
+    assert mine.due_at == seconds(225)
+    assert isinstance(answer, Parked)
 
 
 def test_the_day_quota_parks_until_midnight(world: World) -> None:
@@ -203,6 +309,34 @@ def test_a_ticket_counts_for_the_day_it_is_due_on(world: World) -> None:
     assert [ticket.due_at[0] >= MIDNIGHT for ticket in taken] == [False, False, True]
     world.clock.at = MIDNIGHT + timedelta(seconds=1)
     assert limiter.state(world.item).used_today == 1
+
+
+def test_a_pause_over_midnight_moves_the_count_too(world: World) -> None:
+    """Tickets that a pause brings into the next day count there, whichever comes first."""
+    limiter = world.limiter(per_minute(60, per_day=100))
+    world.clock.at = MIDNIGHT - timedelta(seconds=60)
+    granted(limiter, world.item, 30)
+    world.clock.advance(1)
+    limiter.pause(world.item, timedelta(seconds=100))
+
+    after = granted(limiter, world.item)
+
+    assert after.due_at[0] > MIDNIGHT
+    world.clock.at = MIDNIGHT + timedelta(seconds=1)
+    assert limiter.state(world.item).used_today == 30
+
+
+def test_a_pause_moves_tickets_into_a_day_that_is_counted_already(world: World) -> None:
+    """The first tickets of tomorrow are taken before the pause that moves today's behind them."""
+    limiter = world.limiter(per_minute(60, per_day=100))
+    world.clock.at = MIDNIGHT - timedelta(seconds=20)
+    block = [granted(limiter, world.item) for _ in range(20)]
+    world.clock.advance(1)
+    limiter.pause(world.item, timedelta(seconds=100))
+    world.clock.at = MIDNIGHT + timedelta(seconds=1)
+
+    assert block[-1].due_at[0] > MIDNIGHT
+    assert limiter.state(world.item).used_today == 19
 
 
 @pytest.mark.parametrize("as_of", [date(2026, 4, 1), date(2026, 3, 1), date(1999, 1, 1)])

@@ -4,10 +4,12 @@ Here: the port's promises once the service says no, run over memory, DynamoDB an
 reservations and limits (`test_limiter`).
 """
 
+import logging
 from datetime import timedelta
 
 import pytest
 
+from fireflyassets.limiter.errors import OverrideRefused
 from fireflyassets.limiter.port import Due, PaceReason, Parked, ParkReason, Stale, Voided, Waiting
 from fireflyassets_tests.limiter.worlds import NOON, World, granted, per_minute
 
@@ -82,12 +84,114 @@ def test_a_refusal_without_a_header_pauses_two_seconds(world: World) -> None:
 def test_a_pause_lasts_between_a_second_and_fifteen_minutes(
     world: World, asked: int, kept: int
 ) -> None:
-    """A service that asks for more is reported, not believed."""
+    """A service that asks for more is not believed: the breaker opens instead."""
     limiter = world.limiter(per_minute(60))
 
     paused = limiter.pause(world.item, timedelta(seconds=asked))
 
-    assert (paused.until, paused.capped) == (NOON + timedelta(seconds=kept), asked > kept > 1)
+    assert (paused.until, paused.opened) == (NOON + timedelta(seconds=kept), asked > kept > 1)
+
+
+def test_an_open_breaker_parks_all_with_reason_and_time(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nobody is let through, tickets that are out are void, and the log says so once."""
+    one, two = world.limiter(per_minute(60)), world.limiter(per_minute(60))
+    held = granted(two, world.item, 3).tickets[2]
+    world.clock.advance(1)
+
+    with caplog.at_level(logging.ERROR, "fireflyassets.limiter"):
+        paused = [one.pause(world.item, timedelta(hours=6)) for _ in range(2)]
+
+    end = NOON + timedelta(seconds=901)
+    assert {each.until for each in paused} == {end}
+    assert len(caplog.records) == 1
+    two.refresh(world.item)
+    assert isinstance(two.check(held), Voided)
+    for seconds in (0, 700, 198):
+        world.clock.advance(seconds)
+        assert two.reserve(world.item, 2) == Parked(end, ParkReason.BREAKER_OPEN)
+    state = two.state(world.item)
+    assert (state.opened_at, state.refused_today) == (NOON + timedelta(seconds=1), 2)
+
+
+@pytest.mark.parametrize("late", [0, 0.4, 3000])
+def test_one_call_probes_an_open_breaker(world: World, late: float) -> None:
+    """After the pause one call is let through, however many are wanted; a minute later all are."""
+    one, two = world.limiter(per_minute(60)), world.limiter(per_minute(60))
+    granted(two, world.item, 3)
+    end = one.pause(world.item, timedelta(hours=6)).until
+    world.clock.at = end + timedelta(seconds=late)
+
+    probe = granted(one, world.item, 5)
+    two.refresh(world.item)
+
+    assert probe.count == 1
+    assert probe.due_at[0] - world.clock.at <= timedelta(seconds=1.5)
+    told_at = probe.due_at[0] + timedelta(minutes=1)
+    assert two.reserve(world.item, 5) == Parked(told_at, ParkReason.BREAKER_OPEN)
+    assert isinstance(two.check(probe.tickets[0]), Waiting | Due)
+    world.clock.at = told_at
+    assert granted(two, world.item, 5).count == 5
+    assert two.state(world.item).opened_at is None
+
+
+def test_a_refused_probe_keeps_the_breaker_open(world: World) -> None:
+    """However short the pause it is refused with, one call alone comes next."""
+    limiter = world.limiter(per_minute(60))
+    opened = NOON
+    world.clock.at = limiter.pause(world.item, timedelta(hours=6)).until
+    granted(limiter, world.item)
+    world.clock.advance(2)
+
+    again = limiter.pause(world.item, timedelta(seconds=30))
+
+    assert again.opened
+    assert limiter.state(world.item).opened_at == opened
+    assert limiter.reserve(world.item, 1) == Parked(again.until, ParkReason.BREAKER_OPEN)
+    world.clock.at = again.until
+    assert granted(limiter, world.item, 4).count == 1
+    assert isinstance(limiter.reserve(world.item, 1), Parked)
+
+
+def test_a_reset_cures_an_item_of_the_future(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A clock ran three days ahead while one call was reserved: an operator can put it right."""
+    limiter = world.limiter(per_minute(60, per_day=100))
+    granted(limiter, world.item, 2)
+    world.clock.advance(3 * 86_400)
+    ahead = granted(limiter, world.item)
+    world.clock.at = NOON + timedelta(seconds=5)
+    assert isinstance(world.limiter().reserve(world.item, 1), Parked)
+
+    with caplog.at_level(logging.WARNING, "fireflyassets.limiter"):
+        world.limiter().reset(world.item, by="ada", why="a clock ran ahead")
+
+    block = granted(world.limiter(), world.item, 2)
+    assert block.due_at[0] == world.clock.at
+    assert block.first > ahead.first
+    assert limiter.state(world.item).used_today == 3
+    limiter.refresh(world.item)
+    assert isinstance(limiter.check(ahead.tickets[0]), Voided)
+    assert "begun anew by ada: a clock ran ahead" in caplog.text
+
+
+def test_a_reset_keeps_the_limits_and_forgets_the_storm(world: World) -> None:
+    """Pause, breaker, override and lowered rate are gone; the day's count is not."""
+    limiter = world.limiter(per_minute(60, per_day=100))
+    granted(limiter, world.item, 7)
+    limiter.override(world.item, 6, duration=timedelta(hours=1), by="ada", why="x")
+    limiter.pause(world.item, timedelta(hours=1))
+
+    limiter.reset(world.item, by="ada", why="x")
+
+    state = limiter.state(world.item)
+    assert (state.rate_per_minute, state.nominal_per_minute) == (48, 48)
+    assert (state.reason, state.override, state.opened_at) == (PaceReason.CONTRACT, None, None)
+    assert (state.blocked_until, state.used_today, state.day_limit) == (None, 7, 100)
+    with pytest.raises(OverrideRefused, match="name"):
+        limiter.reset(world.item, by=" ", why="x")
 
 
 def test_a_long_pause_parks(world: World) -> None:

@@ -6,7 +6,9 @@ Here: sending, receiving, deleting and dead letters. Not here: batches and retri
 
 from datetime import timedelta
 
-from fireflyassets.ports.queue import JobQueue, Message
+import pytest
+
+from fireflyassets.ports.queue import Depth, JobQueue, Message
 from fireflyassets_tests.contracts.stores import QueueWorlds
 
 PATIENT = timedelta(minutes=1)
@@ -46,6 +48,28 @@ def test_a_message_names_its_sender(queue_worlds: QueueWorlds) -> None:
 
     assert len(senders) == 1
     assert "" not in senders
+
+
+def test_a_message_names_its_tenant(queue_worlds: QueueWorlds) -> None:
+    """As its sender said, or not at all."""
+    world = queue_worlds(PATIENT)
+    world.queue.send(["one", "two"], tenant="acme")
+    world.queue.send(["three"])
+
+    received = {message.body: message.tenant for message in _drained(world.queue, 3)}
+
+    assert received == {"one": "acme", "two": "acme", "three": None}
+
+
+def test_too_large_a_message_is_refused_with_all_beside_it(queue_worlds: QueueWorlds) -> None:
+    """Letters of several bytes are as large as they travel."""
+    world = queue_worlds(PATIENT)
+    most = world.queue.most_bytes
+
+    with pytest.raises(ValueError, match="is over"):
+        world.queue.send(["fine", "é" * (most // 2) + "x"])
+
+    assert world.queue.receive(most=10) == []
 
 
 def test_nothing_is_sent_and_deleted_without_a_fuss(queue_worlds: QueueWorlds) -> None:
@@ -117,3 +141,17 @@ def _drained(queue: JobQueue, count: int) -> list[Message]:
     while len(received) < count and (batch := queue.receive(most=count)):
         received += batch
     return received
+
+
+def test_the_depth_counts_what_can_be_received_and_dead_letters(queue_worlds: QueueWorlds) -> None:
+    """Hidden messages are in nobody's count; a quarantined one is a dead letter."""
+    world = queue_worlds(PATIENT)
+    assert world.queue.depth() == Depth(0, 0)
+
+    world.queue.send(["one", "two", "three"])
+    assert world.queue.depth() == Depth(3, 0)
+
+    (message,) = world.queue.receive(most=1)
+    assert world.queue.depth() == Depth(2, 0)
+    world.queue.quarantine(message, reason="unreadable")
+    assert world.queue.depth() == Depth(2, 1)

@@ -1,11 +1,13 @@
 """Bodies of the job queue. Here: both formats, read and refused. Not here: the queue."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from fireflyassets.core import message
-from fireflyassets.core.message import Requested, Wake, parse
+from fireflyassets.core.message import Pointed, Requested, Wake, parse
+from fireflyassets.core.schemas import document
 from fireflyassets_tests.front_door import ASPECTS, GOOD
 
 REQUEST: dict[str, object] = {
@@ -48,8 +50,14 @@ def test_no_ids_make_no_message() -> None:
         ("hello", "", "json"),
         ("[]", "", "type"),
         ("[" * 50_000, "", "json"),
-        ("x" * 300_000, "", "size"),
-        ("é" * 140_000, "", "size"),
+        ("x" * 1_100_000, "", "size"),
+        ("é" * 530_000, "", "size"),
+        (json.dumps({"Type": "Notification", "TopicArn": "a", "Message": "{}"}), "", "envelope"),
+        (json.dumps({"detail-type": "a", "source": "b", "detail": REQUEST}), "", "envelope"),
+        (json.dumps({"Records": [{"eventSource": "aws:s3"}]}), "", "envelope"),
+        ('{"version": 1, "customer": "acme", "manifest": "../../x"}', "manifest", "type"),
+        ('{"version": 1, "customer": "a/b", "manifest": "' + "0" * 64 + '"}', "manifest", "type"),
+        (json.dumps(REQUEST | {"manifest": "0" * 64}), "manifest", "type"),
         ("{}", "version", "version"),
         (json.dumps(REQUEST | {"version": 2}), "version", "version"),
         (json.dumps(REQUEST | {"version": True}), "version", "version"),
@@ -78,3 +86,17 @@ def test_all_faults_of_a_request_are_told() -> None:
 
     assert isinstance(told, tuple)
     assert {problem.field for problem in told} == {"customer", "campaign", "idempotencyKey"}
+
+
+def test_a_request_is_written_as_it_is_read() -> None:
+    """And by the schema that is published."""
+    request = Requested("acme", "spring-launch", replace(GOOD, reference="a.png"))
+
+    assert parse(message.request_body(request)) == request
+    assert set(json.loads(message.request_body(request))) == set(document("message")["properties"])
+
+
+def test_a_pointer_is_written_as_it_is_read() -> None:
+    pointed = Pointed("acme", "0a" * 32)
+
+    assert parse(message.pointer_body(pointed)) == pointed

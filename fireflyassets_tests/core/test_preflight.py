@@ -114,3 +114,37 @@ def test_the_limits_of_a_reference(
     fault = reference_fault(width, height, size_bytes)
 
     assert fault is None if told is None else told in (fault or "")
+
+
+@pytest.mark.parametrize(
+    ("steps", "told"),
+    [
+        ([{"kind": "create-artboard", "pictures": ["art.picture"], "size": "32000x2500"}], None),
+        (
+            [{"kind": "create-artboard", "pictures": ["art.picture"], "size": "32001x100"}],
+            "at most 32000",
+        ),
+        (
+            [{"kind": "create-artboard", "pictures": ["art.picture"], "size": "9000x9000"}],
+            "80000000 pixels that we look at",
+        ),
+        (
+            [
+                {"kind": "create-artboard", "pictures": ["art.picture"], "size": "7000x100"},
+                {"kind": "remove-background", "picture": "step_0.picture"},
+            ],
+            "sides of at most 6000",
+        ),
+    ],
+)
+def test_pictures_that_photoshop_does_not_make_or_take_are_found(
+    steps: list[dict[str, object]], told: str | None
+) -> None:
+    """Its longest side, the largest picture of a cut-out, and what nobody would look at."""
+    named = [{"name": f"step_{n}", **step} for n, step in enumerate(steps)]
+    layout = {**LAYOUT, "inputs": {"Hero": f"step_{len(steps) - 1}.picture"}}
+
+    found = list(faults(recipe(ART, *named, layout), ()))
+
+    assert len(found) == (told is not None)
+    assert all((told or "") in fault for fault in found)

@@ -141,7 +141,8 @@ def test_a_picture_that_stands_in_for_another_has_its_size_or_none() -> None:
         ([ART, LAYOUT, {**GRADED, "picture": "layout.picture or art.picture"}], "can't stand in"),
         ([ART, LAYOUT, {**BOARD, "pictures": ["layout.picture"]}], "can't go on from a composite"),
         ([ART, {**GRADED, "picture": "art.picture", "actions": [{"file": "a.exe"}]}], "pattern"),
-        ([ART, {**GRADED, "picture": "art.picture", "actions": []}], "at least 1"),
+        ([ART, {**GRADED, "picture": "art.picture", "actions": []}], "give `actions`"),
+        ([ART, LAYOUT, {**GRADED, "action_json": [{"_obj": "x" * 51_200}]}], "over 51200 letters"),
         ([ART, {**BOARD, "pictures": []}], "at least 1"),
         ([ART, {**V4, "picture": "art.picture", "ratio": "1:1"}], "decides the ratio"),
         ([{**V4, "prompt": "job.colour"}], "prompt must be"),
@@ -166,6 +167,9 @@ def test_broken_recipes_are_refused_with_what_is_wrong(steps: list[object], told
         ({"headline_limit": 0}, "greater than or equal to 1"),
         ({"cost_tolerance": "NaN"}, "finite"),
         ({"colour": "red"}, "not permitted"),
+        ({"models": {"generate": ["image4_ultra"]}}, "generate the campaign allows image4_ultra"),
+        ({"models": {"generate": []}}, "generate the campaign allows none"),
+        ({"models": {"compose": ["image3"]}}, "'generate' or 'similar'"),
         ({"recipe": {"steps": [ART]}}, "the one aspect is its size"),
         ({"recipe": {"steps": LONG}, "aspects": ("1024x1024",)}, r"its size \(2048x2048\)"),
     ],
@@ -176,6 +180,12 @@ def test_broken_campaigns_are_refused_with_what_is_wrong(
     """As for recipes: the file says it before a job does."""
     with pytest.raises(ValidationError, match=told):
         config(**changes)
+
+
+def test_a_model_that_its_intent_allows_is_accepted() -> None:
+    """So is any, where nothing is said of the intent."""
+    assert config(models={"generate": ["image3", "image4_standard"]}).models
+    assert config(models={"similar": ["image4_ultra"]}).models
 
 
 def test_a_last_picture_of_unknown_size_is_refused() -> None:

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from hypothesis import strategies as st
 
+from fireflyassets.limiter.arithmetic import ROUND
 from fireflyassets.limiter.errors import OverrideRefused
 from fireflyassets.limiter.port import Granted, Limiter, Ticket
 from fireflyassets_tests.limiter.worlds import StandingClock, per_minute
@@ -22,11 +23,13 @@ def steps(most: int) -> st.SearchStrategy[list[Step]]:
     kinds: list[tuple[str, Sequence[float]]] = [
         ("reserve", [1, 2, 5, 400]),
         ("noticed", [0.05, 0.4, 1]),
+        ("turn", [0, 0, 0, 1, 5]),
         ("advance", [0.01, 0.7, 6, 70, 400, 50_000]),
         ("pause", [0, 2, 40, 1000]),
         ("override", [0.1, 3, 48, 2000]),
         ("limits", [60, 90, 600]),
         ("clear", [0]),
+        ("reset", [0]),
     ]
     drawn = [st.tuples(st.just(kind), st.sampled_from(amounts)) for kind, amounts in kinds]
     return st.lists(st.one_of(*drawn), max_size=most)
@@ -35,11 +38,15 @@ def steps(most: int) -> st.SearchStrategy[list[Step]]:
 def compare(limiters: Sequence[Limiter], item: str, clock: StandingClock, told: list[Step]) -> None:
     """Take the steps with each limiter; answers, states and what a ticket may do must be equal."""
     held: Ticket | None = None
+    turns = [0] * 3
     for number, step in enumerate(told):
         if step[0] == "advance":
             clock.advance(step[1])
-        answers = [_take(limiter, item, step, number) for limiter in limiters]
+        turn = turns[number % len(turns)]
+        answers = [_take(limiter, item, step, number, turn) for limiter in limiters]
         assert answers == answers[:1] * len(answers)
+        if isinstance(answers[0], Granted):
+            turns[number % len(turns)] = answers[0].turn and answers[0].turn + ROUND // 2
         states = [limiter.state(item) for limiter in limiters]
         assert states == states[:1] * len(states)
         if isinstance(answers[0], Granted):
@@ -49,11 +56,12 @@ def compare(limiters: Sequence[Limiter], item: str, clock: StandingClock, told: 
             assert looks == looks[:1] * len(looks)
 
 
-def _take(limiter: Limiter, item: str, step: Step, number: int) -> object:
+def _take(limiter: Limiter, item: str, step: Step, number: int, turn: int) -> object:
     kind, amount = step
     duration = timedelta(seconds=(3, 90, 4000)[number % 3])
     actions: dict[str, Callable[[], object]] = {
-        "reserve": lambda: limiter.reserve(item, int(amount)),
+        "reserve": lambda: limiter.reserve(item, int(amount), turn=turn),
+        "turn": lambda: [limiter.reserve(item, 5, turn=turn) for _ in range(3 + int(amount))],
         "noticed": lambda: limiter.reserve(item, 2, notice=timedelta(seconds=amount)),
         "pause": lambda: limiter.pause(item, timedelta(seconds=amount)),
         "override": lambda: limiter.override(
@@ -61,6 +69,7 @@ def _take(limiter: Limiter, item: str, step: Step, number: int) -> object:
         ),
         "limits": lambda: limiter.register(item, per_minute(int(amount), per_day=30)),
         "clear": lambda: limiter.clear_override(item, by="ops"),
+        "reset": lambda: limiter.reset(item, by="ops", why="a test"),
         "advance": lambda: None,
     }
     try:

@@ -21,6 +21,7 @@ from fireflyassets.limiter.arithmetic import (
     DAY_US,
     HORIZON_US,
     LATE_US,
+    ROUND,
     SECOND_US,
     STALE_US,
     State,
@@ -71,6 +72,7 @@ class Process:
     limiter: DynamoLimiter
     skew: int
     alarms: dict[int, int] = field(default_factory=dict[int, int])
+    turn: int = 0
 
 
 LimiterFactory = Callable[["DynamoDBClient", Callable[[], datetime]], DynamoLimiter]
@@ -143,9 +145,10 @@ class Interleaving:
         return travel
 
     def _reserve(self, process: Process, count: int) -> None:
-        answer = process.limiter.reserve(ITEM, count)
+        answer = process.limiter.reserve(ITEM, count, turn=process.turn)
         if not isinstance(answer, Granted):
             return
+        process.turn = answer.turn and answer.turn + ROUND
         for ticket in answer.tickets:
             if ticket.number in self.granted:
                 raise InvariantBroken(f"Ticket {ticket.number} was handed out twice.")
@@ -272,6 +275,8 @@ class WatchedTable(StrictTable):
             raise InvariantBroken(f"Ticket {first} was old when it was handed out.")
         if sent_at is not None and after.due_at(last) > sent_at + HORIZON_US + MAX_SKEW_US:
             raise InvariantBroken(f"Ticket {last} is too far ahead.")
+        if sent_at is not None and after.line_room(sent_at + MAX_SKEW_US) < 0:
+            raise InvariantBroken(f"With ticket {last} too many are open.")
         self.counted[after.day] += taken
         if self.world.plan.per_day and self.counted[after.day] > self.world.plan.per_day:
             raise InvariantBroken(f"Day {after.day} is over its quota.")
@@ -284,6 +289,8 @@ def _decode(stored: Attributes) -> State:
 
 
 def _compare(before: State, after: State) -> None:
+    if 0 < after.turn < before.turn:
+        raise InvariantBroken("The turn went back.")
     for name in ("epoch", "next_number", "sequence", "blocked", "day"):
         if getattr(after, name) < getattr(before, name):
             raise InvariantBroken(f"{name} went back.")

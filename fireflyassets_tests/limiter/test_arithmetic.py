@@ -5,6 +5,7 @@ Here: intervals, due times, first live tickets, block sizes. Not here: writes (`
 
 from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -53,6 +54,19 @@ def test_a_limit_of_nothing_is_a_mistake(minute: int, second: int, day: int) -> 
     """A limit that allows no call at all is a typing error, not a pace."""
     with pytest.raises(ValueError, match="at least one call"):
         Limits(minute, source="test", as_of=AS_OF, per_second=second, per_day=day)
+
+
+@pytest.mark.parametrize("calls", [float("nan"), 60.0, 60.5, "60", True, None])
+def test_a_limit_that_is_no_whole_number_is_a_mistake(calls: object) -> None:
+    """The law is made of whole numbers: whatever else is told is refused at once."""
+    bad = cast("int", calls)
+    with pytest.raises(ValueError, match="at least one call"):
+        Limits(bad, source="test", as_of=AS_OF)
+    with pytest.raises(ValueError, match="at least one call"):
+        Window(bad, timedelta(seconds=1))
+    if calls is not None:
+        with pytest.raises(ValueError, match="at least one call"):
+            Limits(60, source="test", as_of=AS_OF, per_day=bad)
 
 
 @given(offset=st.integers(-(10**12), 10**12))

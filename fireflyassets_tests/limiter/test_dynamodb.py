@@ -27,6 +27,7 @@ from fireflyassets.limiter.dynamodb import (
     INIT,
     REASON,
     REBASE,
+    RESET,
     TALLY,
     WORDS,
     DynamoLimiter,
@@ -52,27 +53,30 @@ if TYPE_CHECKING:
 
 ITEM = "organisation#firefly"
 ALL = {"INIT": INIT, "HOT": HOT, "COLD": COLD, "IDLE": IDLE, "DAY": DAY}
-ALL |= {"REBASE": REBASE, "TALLY": TALLY}
+ALL |= {"REBASE": REBASE, "TALLY": TALLY, "RESET": RESET}
 GOLDEN = {
     "HOT": Expression(
-        "SET nxt = nxt + :k, dcnt = dcnt + :k, seq = seq + :one",
-        "ep = :ep AND dday = :day AND dcnt <= :droom AND nxt >= :nfloor AND nxt <= :nlast",
+        "SET nxt = nxt + :k, vt = :vt, dcnt = dcnt + :k, seq = seq + :one",
+        "ep = :ep AND dday = :day AND dcnt <= :droom AND nxt >= :nfloor AND nxt <= :nlast "
+        "AND vt <= :vt",
     ),
     "COLD": Expression(
-        "SET nxt = :nfk, dcnt = dcnt + :k, seq = seq + :one",
+        "SET nxt = :nfk, vt = :vt, dcnt = dcnt + :k, seq = seq + :one",
         "ep = :ep AND dday = :day AND dcnt <= :droom AND nxt < :nfloor",
     ),
     "IDLE": Expression(
-        "SET nxt = :nfk, bn = :nfloor, bt = :bt, ep = ep + :one, "
+        "SET nxt = :nfk, bn = :nfloor, bt = :bt, vt = :vt, ep = ep + :one, "
         "dcnt = dcnt + :k, seq = seq + :one",
         "ep = :ep AND dday = :day AND dcnt <= :droom AND nxt < :nfloor",
     ),
     "DAY": Expression(
-        "SET dday = :day, dcnt = :zero, rcnt = :zero, seq = seq + :one", "dday < :day"
+        "SET dday = :day, dcnt = :moved, rcnt = :zero, seq = seq + :one",
+        "dday < :day AND ep = :ep AND nxt = :nxt",
     ),
     "REBASE": Expression(
         "SET bn = :bn, bt = :bt, bbt = :bbt, intv = :intv, nom = :nom, earn = :earn, "
-        "blocked = :blocked, ldec = :ldec, linc = :linc, dlim = :dlim, rcnt = rcnt + :refused, "
+        "blocked = :blocked, ldec = :ldec, linc = :linc, vt = :vt, opened = :opened, dlim = :dlim, "
+        "dcnt = dcnt + :moved, rcnt = rcnt + :refused, "
         "asof = :asof, since = :since, ointv = :ointv, ountil = :ountil, osince = :osince, "
         "oby = :oby, owhy = :owhy, src = :src, why = :why, ep = ep + :one, seq = seq + :one",
         "ep = :ep",
@@ -80,12 +84,14 @@ GOLDEN = {
     "TALLY": Expression("SET rcnt = rcnt + :one, seq = seq + :one", "ep = :ep"),
     "INIT": Expression(
         "SET nxt = :nxt, bn = :bn, bt = :bt, bbt = :bbt, intv = :intv, nom = :nom, earn = :earn, "
-        "ep = :ep, seq = :seq, blocked = :blocked, ldec = :ldec, linc = :linc, dday = :dday, "
+        "ep = :ep, seq = :seq, blocked = :blocked, ldec = :ldec, linc = :linc, vt = :vt, "
+        "opened = :opened, dday = :dday, "
         "dcnt = :dcnt, dlim = :dlim, rcnt = :rcnt, asof = :asof, since = :since, ointv = :ointv, "
         "ountil = :ountil, osince = :osince, oby = :oby, owhy = :owhy, src = :src, why = :why",
-        "attribute_not_exists(bbt)",
+        "attribute_not_exists(opened)",
     ),
 }
+GOLDEN["RESET"] = Expression(GOLDEN["INIT"].update, "ep = :was")
 
 
 def over(table: StrictTable, clock: StandingClock) -> DynamoLimiter:

@@ -5,12 +5,9 @@ Here: order, lateness, pauses, cancelling and parking of one or few pacers. Not 
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import pairwise
 from time import monotonic
-from typing import TypeVar
 
 import pytest
 
@@ -18,56 +15,13 @@ from fireflyassets.limiter import protocol
 from fireflyassets.limiter.arithmetic import State
 from fireflyassets.limiter.conditional import Applied, Lost
 from fireflyassets.limiter.errors import LimiterUnavailable
-from fireflyassets.limiter.memory import MemoryLimiter, MemoryStore
+from fireflyassets.limiter.memory import MemoryLimiter
 from fireflyassets.limiter.pacer import Pacer
-from fireflyassets.limiter.port import Limits, Parked, ParkReason, Paused, Ticket
+from fireflyassets.limiter.port import Parked, ParkReason, Paused, Ticket
 from fireflyassets.limiter.simulation import CountingStore
-from fireflyassets.limiter.virtual_time import START, Latency, VirtualClock, run
+from fireflyassets.limiter.virtual_time import START, Latency
+from fireflyassets_tests.limiter.waves import ITEM, Wave, in_wave
 from fireflyassets_tests.limiter.worlds import per_minute
-
-R = TypeVar("R")
-ITEM = "organisation#firefly"
-
-
-@dataclass
-class Wave:
-    """One store, one clock, and a log of who got a ticket when (seconds after the start)."""
-
-    limits: Limits
-    latency: float = 0.0
-    store: MemoryStore = field(default_factory=CountingStore)
-    clock: VirtualClock = field(default_factory=VirtualClock)
-    log: list[tuple[str, float]] = field(default_factory=list[tuple[str, float]])
-
-    def limiter(self) -> MemoryLimiter:
-        """Return the limiter of another process."""
-        limiter = MemoryLimiter(now=self.clock.now, store=self.store)
-        limiter.register(ITEM, self.limits)
-        return limiter
-
-    def pacer(self, *, weight: int = 1, open_waves: int = 1) -> Pacer:
-        """Return the pacer of another process."""
-        return Pacer(
-            self.limiter(),
-            ITEM,
-            weight=weight,
-            open_waves=open_waves,
-            now=self.clock.now,
-            offload=Latency(lambda: self.latency),
-        )
-
-    async def take(self, pacer: Pacer, name: str) -> Ticket | Parked:
-        """Take a ticket and log it."""
-        answer = await pacer.take()
-        self.log.append((name, round(asyncio.get_running_loop().time(), 3)))
-        return answer
-
-
-def in_wave(
-    story: Callable[[Wave], Coroutine[None, None, R]], limits: Limits, *, latency: float = 0.0
-) -> R:
-    """Run a test's story in virtual time."""
-    return run(lambda: story(Wave(limits, latency)))
 
 
 def test_waiters_are_served_in_order_when_due() -> None:
@@ -155,7 +109,7 @@ def test_a_refusal_holds_all_processes_and_tickets() -> None:
         paused = await one.refused(timedelta(seconds=30))
         asked_at = asyncio.get_running_loop().time()
         assert paused == Paused(
-            START + timedelta(seconds=asked_at + 30), lowered=True, capped=False
+            START + timedelta(seconds=asked_at + 30), lowered=True, opened=False
         )
         await asyncio.gather(*(wave.take(each, "after") for each in (one, two) for _ in range(3)))
         times = [at for name, at in wave.log if name == "after"]
@@ -244,17 +198,30 @@ def test_leftover_tickets_of_a_block_are_not_fired_late() -> None:
     in_wave(story, per_minute(60))
 
 
-def test_a_full_line_parks_at_once() -> None:
-    """When the line is five minutes long the waiter is told when to return, without waiting."""
+def test_who_finds_the_line_full_waits_for_a_place() -> None:
+    """It asks again when half of the line has gone; its waiters are served then, in order."""
 
     async def story(wave: Wave) -> None:
         crowd, pacer = wave.limiter(), wave.pacer()
         while not isinstance(crowd.reserve(ITEM, 1), Parked):
             pass
+        await asyncio.gather(*(wave.take(pacer, name) for name in "abc"))
+        assert wave.log == [("a", 225.0), ("b", 243.75), ("c", 262.5)]
+
+    in_wave(story, per_minute(4))
+
+
+def test_a_low_rate_parks_at_once() -> None:
+    """When the next call is over five minutes away all are told when to return, without waiting."""
+
+    async def story(wave: Wave) -> None:
+        crowd, pacer = wave.limiter(), wave.pacer()
+        crowd.override(ITEM, 0.1, duration=timedelta(hours=9), by="ops", why="a test")
+        crowd.reserve(ITEM, 1)
         answers = await asyncio.gather(*(wave.take(pacer, name) for name in "abc"))
         assert {name for name, at in wave.log if at == 0.0} == set("abc")
-        until = START + timedelta(seconds=318.75)
-        assert answers == [Parked(until, ParkReason.TOO_FAR_AHEAD)] * 3
+        until = START + timedelta(minutes=10)
+        assert answers == [Parked(until, ParkReason.OVERRIDDEN)] * 3
 
     in_wave(story, per_minute(4))
 
@@ -268,9 +235,9 @@ def test_a_ticket_that_a_pause_moved_far_away_parks() -> None:
         waiting = asyncio.create_task(wave.take(pacer, "b"))
         await asyncio.sleep(1)
         paused = await pacer.refused(timedelta(hours=2))
-        assert paused.capped
+        assert paused.opened
         answer = await waiting
-        assert answer == Parked(paused.until, ParkReason.PAUSED)
+        assert answer == Parked(paused.until, ParkReason.BREAKER_OPEN)
         assert wave.log[1][1] < 19
 
     in_wave(story, per_minute(4))

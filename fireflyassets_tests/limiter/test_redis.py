@@ -14,6 +14,7 @@ import redis
 from hypothesis import HealthCheck, given, settings
 
 from fireflyassets.limiter.arithmetic import micros
+from fireflyassets.limiter.errors import ItemBroken
 from fireflyassets.limiter.memory import MemoryLimiter
 from fireflyassets.limiter.port import Due, Waiting
 from fireflyassets.limiter.redis import RedisLimiter, Script
@@ -106,6 +107,38 @@ def test_a_forgotten_item_is_made_again(connection: redis.Redis) -> None:
     granted(limiter, ITEM)
 
     assert limiter.state(ITEM).used_today == 1
+
+
+@pytest.mark.parametrize(
+    ("field", "stored"), [("interval", "x"), ("interval", "0"), ("nominal", "-4"), ("epoch", "")]
+)
+def test_a_broken_item_is_told_as_one(connection: redis.Redis, field: str, stored: str) -> None:
+    """A field that is no number is no outage: it names the item and the field, and the cure."""
+    limiter = RedisLimiter(
+        connection, now=StandingClock().now, outages=(redis.exceptions.RedisError, OSError)
+    )
+    limiter.register(ITEM, per_minute(60))
+    connection.hset(ITEM, field, stored)
+
+    for call in (
+        lambda: limiter.reserve(ITEM, 1),
+        lambda: limiter.state(ITEM),
+        lambda: limiter.register(ITEM, per_minute(90)),
+    ):
+        with pytest.raises(ItemBroken, match=f"no item of the limiter .{field}.*delete it"):
+            call()
+    connection.delete(ITEM)
+    granted(limiter, ITEM)
+
+
+def test_a_key_of_somebody_else_is_told_as_one(connection: redis.Redis) -> None:
+    """A list under the item's key is no outage either."""
+    limiter = RedisLimiter(connection, now=StandingClock().now, outages=(redis.RedisError,))
+    connection.rpush(ITEM, "mine")
+
+    with pytest.raises(ItemBroken, match="list"):
+        limiter.register(ITEM, per_minute(60))
+    connection.delete(ITEM)
 
 
 @settings(

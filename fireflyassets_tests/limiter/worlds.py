@@ -70,9 +70,9 @@ def dynamodb_client(endpoint: str) -> "DynamoDBClient":
     return cast("DynamoDBClient", client)
 
 
-def granted(limiter: Limiter, item: str, count: int = 1) -> Granted:
+def granted(limiter: Limiter, item: str, count: int = 1, *, turn: int = 0) -> Granted:
     """Take tickets that must be there."""
-    answer = limiter.reserve(item, count)
+    answer = limiter.reserve(item, count, turn=turn)
     assert isinstance(answer, Granted), answer
     return answer
 

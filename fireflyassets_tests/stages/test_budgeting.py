@@ -117,7 +117,7 @@ def test_a_refusal_shows_cap_spent_and_reserved() -> None:
 
     assert isinstance(told, Unaffordable)
     problem = told.problem(7)
-    assert (problem.row, problem.rule) == (7, "budget")
+    assert (problem.row, problem.rule) == (7, "over-budget")
     assert problem.message == (
         "The budget customer of 2026-11 has no room for 3.5 operations: "
         "cap 4, spent 0, reserved 3.5."

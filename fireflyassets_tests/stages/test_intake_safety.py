@@ -112,7 +112,7 @@ def test_a_lost_answer_is_mended_by_sending_again() -> None:
 class DeadQueue(MemoryQueue):
     """A queue that takes nothing."""
 
-    def send(self, bodies: Sequence[str]) -> None:
+    def send(self, bodies: Sequence[str], *, tenant: str | None = None) -> None:
         raise ServiceDown(f"{len(bodies)} messages were not sent.")
 
 

@@ -6,16 +6,19 @@ import pytest
 
 from fireflyassets.cli.fence import FenceDesk
 from fireflyassets.core.failure import Family, Fault
+from fireflyassets.core.job import FACTORY, Hold
 from fireflyassets.core.recipe_step import OnFailure
 from fireflyassets.limiter.virtual_time import run
-from fireflyassets.ports.entries import Verdict
+from fireflyassets.ports.entries import Release, Verdict
 from fireflyassets.ports.images import GenerateRequest
 from fireflyassets.ports.paid import NotAccepted, OutcomeLost, Submission
 from fireflyassets.stages.steering import Kept, Steering
 from fireflyassets.wave.beginning import asked_for
+from fireflyassets.wave.sweeping import Sweep
 from fireflyassets_tests.books import books_agree
 from fireflyassets_tests.floor import ASPECTS, FakeImages, Floor, floor, recipe, turns
 from fireflyassets_tests.front_door import CAMPAIGN, CUSTOMER, FixedCatalogue, config
+from fireflyassets_tests.paid_services import Take
 
 UNSAFE = NotAccepted(Fault(Family.FIREFLY, 422, "prompt_unsafe"))
 NO_COMPOSE = NotAccepted(Fault(Family.PHOTOSHOP, 418, "never_seen"))
@@ -210,5 +213,29 @@ def test_a_decision_on_a_job_that_is_held_otherwise_names_the_door(
         assert here.row(job).hold is not None
         let_go_on(here, job)
         assert turns(await here.work([job])) == ["succeeded"]
+
+    run(scenario)
+
+
+def test_a_call_that_its_own_file_will_settle_is_waited_for_and_not_decided() -> None:
+    """Nobody is sent to decide what the file tells by itself; after that the job may go on."""
+
+    async def scenario() -> None:
+        here = floor()
+        (job,) = here.order(1, aspects=("32x18",))
+        here.documents.vendor.script.append(Take(silent=True))
+        assert turns(await here.work([job])) == ["parked"]
+        claim = here.ledger.claim(job, CUSTOMER, "w-9", now=here.clock.now())
+        assert claim is not None
+        hold = Hold("a bug", here.clock.now(), FACTORY)
+        here.ledger.release(claim, Release("a bug", hold=hold), now=here.clock.now())
+
+        told = let_go_on(here, job)
+
+        assert isinstance(told, Kept)
+        assert "75 minutes" in told.fix
+        await here.clock.sleep(timedelta(minutes=76))
+        await Sweep(here.shop).run(after=None, most=10)
+        assert not isinstance(let_go_on(here, job), Kept)
 
     run(scenario)

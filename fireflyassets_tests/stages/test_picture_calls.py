@@ -1,14 +1,17 @@
 """Steps that make a picture out of pictures: what goes out, what is kept, what is paid."""
 
+import io
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from decimal import Decimal
+
+from PIL import Image
 
 from fireflyassets.core.failure import Family, Fault
 from fireflyassets.core.money import Kind
 from fireflyassets.core.status import Status
 from fireflyassets.limiter.virtual_time import run
-from fireflyassets.ports.images import FillRequest, Source, Uploaded
+from fireflyassets.ports.images import FillRequest, Linked, Source, Uploaded
 from fireflyassets.ports.paid import NotAccepted
 from fireflyassets.ports.references import UploadFailed
 from fireflyassets_tests.books import books_agree
@@ -230,5 +233,46 @@ def test_an_upload_that_is_refused_ends_the_job() -> None:
         await here.work([job])
         assert here.row(job).status is Status.REVIEW
         assert len(here.images.vendor.billed) == 1
+
+    run(scenario)
+
+
+def test_a_deep_mask_goes_out_with_8_bits() -> None:
+    """Of what a vendor would clip to white a plain copy is sent; the original stays as it came."""
+
+    async def scenario() -> None:
+        here = workshop(*LONG[:4], aspect="40x20")
+        here.documents.cuts_in = "I;16"
+        job = await worked(here)
+        assert here.row(job).status is Status.SUCCEEDED
+        fill = here.images.edits[-1]
+        assert isinstance(fill, FillRequest)
+        assert isinstance(fill.mask.source, Linked)
+        sent = here.objects.download(fill.mask.source.url)
+        kept = here.objects.get(here.ledger.history(job).steps["cut", 1].picture.key) or b""
+        with Image.open(io.BytesIO(sent)) as plain, Image.open(io.BytesIO(kept)) as deep:
+            assert (plain.mode, deep.mode) == ("L", "I;16")
+
+    run(scenario)
+
+
+def test_a_picture_of_unknown_colours_is_refused_before_it_is_paid() -> None:
+    """CMYK without a profile: nobody knows what it shows, so that nothing is made out of it."""
+
+    async def scenario() -> None:
+        played = {
+            "name": "played",
+            "kind": "execute-actions",
+            "picture": "art.picture",
+            "action_json": [{"_obj": "convertMode"}],
+        }
+        here = workshop(LONG[0], played, {**LONG[1], "picture": "played.picture"}, aspect="40x20")
+        here.documents.plays_in = "CMYK"
+        job = await worked(here)
+        row = here.row(job)
+        assert row.status is Status.REVIEW
+        assert "at picture: it is CMYK without a profile" in (row.reason or "")
+        assert len(here.images.vendor.billed) == 1
+        books_agree(here)
 
     run(scenario)

@@ -12,7 +12,7 @@ from fireflyassets.limiter.virtual_time import run
 from fireflyassets.ports.entries import Attempt, AttemptState, Claim, Ending, Operation, Release
 from fireflyassets.ports.paid import NotAccepted
 from fireflyassets.stages.forming import Lane, form, next_batches
-from fireflyassets.stages.steering import Cancelled, Kept, Steering
+from fireflyassets.stages.steering import Cancelled, Cancelling, Kept, Steering
 from fireflyassets_tests.books import books_agree
 from fireflyassets_tests.floor import floor
 from fireflyassets_tests.front_door import CAMPAIGN, CUSTOMER, NOON, FrontDoor, asked, front_door
@@ -113,21 +113,24 @@ def test_a_waiting_job_is_cancelled_with_what_it_cost_so_far() -> None:
     assert formed(door) == []
 
 
-def test_a_job_in_a_wave_is_left_to_it() -> None:
-    """The wave pays and ends; nothing is cut off in the middle of a paid call."""
+def test_a_job_in_a_wave_is_ended_by_it() -> None:
+    """The wish stands in the row until whoever has the job gives it back; to ask again is safe."""
     door = front_door()
     (row,) = jobs(door, "a")
-    claimed(door, row)
-    before = current(door, row)
+    claim = claimed(door, row)
 
-    told = [steering(door).cancel(seen, by="x") for seen in (before, row)]
+    told = [steering(door).cancel(current(door, row), by=by) for by in ("x", "y")]
 
-    assert all(isinstance(one, Kept) for one in told)
-    assert current(door, row) == before
+    assert told == [Cancelling(current(door, row))] * 2
+    assert current(door, row).status is Status.RUNNING
+    assert current(door, row).reason == "Cancelled by x."
+    assert isinstance(steering(door).cancel(row, by="x"), Kept)
+    door.ledger.release(claim, Release("parked"), now=NOON)
+    assert current(door, row).status is Status.CANCELLED
 
 
-def test_a_job_with_a_paid_call_in_the_air_is_not_cancelled() -> None:
-    """Its outcome would belong to nobody."""
+def test_a_job_with_a_paid_call_in_the_air_is_cancelled_and_stays_unsettled() -> None:
+    """Its call is somebody's still: the sweep's, or the operators' who see it on their list."""
     door = front_door()
     (row,) = jobs(door, "a")
     claim = claimed(door, row)
@@ -137,9 +140,9 @@ def test_a_job_with_a_paid_call_in_the_air_is_not_cancelled() -> None:
 
     told = steering(door).cancel(current(door, row), by="x")
 
-    assert isinstance(told, Kept)
-    assert "no answer yet" in told.reason
-    assert current(door, row).hold == hold
+    assert isinstance(told, Cancelled)
+    assert (told.row.hold, told.row.unsettled) == (None, True)
+    assert len(door.ledger.open_attempts(before=NOON + QUARTER, most=5)) == 1
 
 
 def test_a_finished_picture_keeps_no_job_from_being_cancelled() -> None:

@@ -165,6 +165,21 @@ def test_limit_can_be_cut_for_a_time() -> None:
     rehearse(steps, limits=LimitSetting(firefly_per_minute=4))
 
 
+def test_a_limit_halved_for_ten_minutes_is_whole_again() -> None:
+    """Minute by minute half the calls pass for ten minutes, then all of them."""
+
+    async def steps(twin: Rehearsal) -> None:
+        cut = {"endpoint": "firefly", "for_seconds": 600}
+        await twin.fault({"kind": "limit", "factor": 0.5}, **cut)
+        passed: list[int] = []
+        for _ in range(12):
+            passed.append((await statuses(twin, 5)).count(202))
+            twin.clock.shift += timedelta(seconds=61)
+        assert passed == [2] * 10 + [4] * 2
+
+    rehearse(steps, limits=LimitSetting(firefly_per_minute=4))
+
+
 @pytest.mark.parametrize(
     ("then", "header"),
     [

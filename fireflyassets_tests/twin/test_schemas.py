@@ -1,7 +1,7 @@
 """The twin's answers, and our own requests, against the schemas that restate Adobe's."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,6 +27,14 @@ def flaws_of_answer(name: str, answer: httpx.Response) -> list[str]:
     book, call = CALLS[name]
     assert answer.status_code == call.success, answer.text
     return [] if call.response is None else list(book.flaws(answer.json(), call.response))
+
+
+def flaws_of_refusal(name: str, answer: httpx.Response) -> list[str]:
+    """Return what is wrong with a refusal of the call *name*, by the schema of its status."""
+    book, call = CALLS[name]
+    schema = call.errors.get(str(answer.status_code))
+    assert isinstance(schema, dict), (answer.status_code, sorted(call.errors))
+    return list(book.flaws(answer.json(), schema))
 
 
 def test_every_call_of_the_twin_has_a_schema() -> None:
@@ -66,11 +74,17 @@ def test_firefly_answers_are_of_the_schema() -> None:
             assert flaws_of_answer("status", await twin.get(url)) == [], name
             await twin.ended(accepted)
             assert flaws_of_answer("status", await twin.get(url)) == [], name
+        unsafe = {"prompt": "a pear twin-unsafe"}
         models = await twin.http.get("/v3/custom-models", headers=headers)
         assert flaws_of_answer("custom_models", models) == []
-        refused = await twin.generate(numVariations=9)
-        book = BOOKS["firefly"]
-        assert list(book.flaws(refused.json(), book.definition("Error"))) == []
+        for call, refused in (
+            ("generate", await twin.generate(numVariations=9)),
+            ("upscale", await twin.post(CALLS["upscale"][1].path, {})),
+            ("generate_v4", await twin.post(CALLS["generate_v4"][1].path, unsafe, model="image5")),
+            ("status", await twin.get("/v3/status/urn:ff:jobs:none")),
+            ("upload", await twin.http.post("/v2/storage/image", content=picture())),
+        ):
+            assert flaws_of_refusal(call, refused) == [], refused.text
 
     rehearse(steps)
 
@@ -98,9 +112,9 @@ def test_photoshop_answers_are_of_the_schema() -> None:
                 assert flaws_of_answer("photoshop_status", await twin.get(url)) == [], name
                 await twin.ended(accepted)
                 assert flaws_of_answer("photoshop_status", await twin.get(url)) == [], name
-        refused = await twin.post("/v2/create-composite", {})
-        book = BOOKS["photoshop"]
-        assert list(book.flaws(refused.json(), book.definition("Error"))) == []
+        assert flaws_of_refusal("composite", await twin.post("/v2/create-composite", {})) == []
+        gone = await twin.get("/v2/status/none")
+        assert flaws_of_refusal("photoshop_status", gone) == []
 
     rehearse(steps)
 
@@ -168,7 +182,46 @@ def test_what_breaks_a_schema_is_told(value: object, flaw: str) -> None:
     assert list(book.flaws(value, call.request)) == [flaw]
 
 
-def specification(parameters: Sequence[object] = (), **changes: object) -> dict[str, object]:
+CODE: dict[str, object] = {"type": "string"}
+PLAIN = {"type": "object", "properties": {"error_code": CODE, "message": {"type": "string"}}}
+POLICY = {
+    "type": "object",
+    "required": ["error_code"],
+    "properties": {
+        "error_code": {
+            "type": "string",
+            "enum": [
+                "legal_error",
+                "prompt_unsafe",
+                "prompt_entity_denied",
+                "image_unsafe",
+                "video_unsafe",
+                "reference_image_unsafe_error",
+                "input_media_unsafe",
+            ],
+        },
+        "message": {"type": "string"},
+    },
+}
+
+
+def refusal(schema: object) -> dict[str, object]:
+    """Return a response with a JSON body."""
+    return {"content": {"application/json": {"schema": schema}}}
+
+
+REFUSALS: dict[str, object] = {
+    **dict.fromkeys(("400", "401", "403", "429", "500"), refusal(PLAIN)),
+    "451": refusal(POLICY),
+}
+"""Of an upload."""
+
+
+def specification(
+    parameters: Sequence[object] = (),
+    refusals: Mapping[str, object] = REFUSALS,
+    **changes: object,
+) -> dict[str, object]:
     """Return an OpenAPI document with one call that fits our upload, but for *changes*."""
     image = {"type": "object", "required": ["id"], "properties": {"id": {"type": "string"}}}
     schemas = {"Image": image, **changes}
@@ -178,7 +231,7 @@ def specification(parameters: Sequence[object] = (), **changes: object) -> dict[
     return {
         "paths": {
             "/v2/storage/image": {
-                "post": {"parameters": list(parameters), "responses": {"200": body}}
+                "post": {"parameters": list(parameters), "responses": {"200": body, **refusals}}
             }
         },
         "components": {"schemas": schemas},
@@ -208,6 +261,43 @@ def test_comparison_sees_what_adobe_says_otherwise(
 
     assert len(ours) == len(told)
     assert all(word in line for word, line in zip(told, ours, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({}, []),
+        ({"418": refusal(PLAIN)}, ["refusal 418: Adobe answers so"]),
+        ({"400": refusal({"type": "object", "properties": {}})}, ["no such field"] * 2),
+        ({"400": {"content": {"text/html": {}}}}, ["only one of us has a JSON body"]),
+        (
+            {"400": refusal({**PLAIN, "properties": {**PLAIN["properties"], "error_code": {}}})},
+            [],
+        ),
+        ({"400": refusal({**PLAIN, "required": ["error_code"]})}, ["required"]),
+        ({"451": refusal({**POLICY, "properties": {**PLAIN["properties"]}})}, ["enum"]),
+    ],
+)
+def test_a_refusal_that_changed_is_named(changes: Mapping[str, object], told: list[str]) -> None:
+    """A status, a field, a duty or a code of a refusal that differs is a difference."""
+    spec = openapi_check.Spec(specification(refusals={**REFUSALS, **changes}))
+
+    found = [one for one in openapi_check.differences(BOOKS["firefly"], spec) if "/storage/" in one]
+
+    assert len(found) == len(told), found
+    assert all(word in line for word, line in zip(told, found, strict=True))
+
+
+def test_a_refusal_that_adobe_has_no_more_is_named() -> None:
+    """What we prepare for, and Adobe does not say, is a difference too."""
+    fewer = {code: one for code, one in REFUSALS.items() if code != "451"}
+    spec = openapi_check.Spec(specification(refusals=fewer))
+
+    (found,) = [
+        one for one in openapi_check.differences(BOOKS["firefly"], spec) if "/storage/" in one
+    ]
+
+    assert "refusal 451: Adobe does not answer so" in found
 
 
 def test_comparison_exits_by_what_it_finds(
@@ -266,7 +356,7 @@ def test_a_parameter_that_changed_is_named(change: dict[str, object], told: list
     spec = openapi_check.Spec({"paths": {path: {"post": call}}, "components": {"schemas": {}}})
 
     lines = [one for one in openapi_check.differences(BOOKS["firefly"], spec) if path in one]
-    ours = [one for one in lines if "has no body" not in one]
+    ours = [one for one in lines if "has no body" not in one and "refusal" not in one]
 
     assert len(ours) == len(told)
     assert all(word in line for word, line in zip(told, ours, strict=True))

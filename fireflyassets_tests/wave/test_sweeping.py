@@ -319,7 +319,7 @@ def test_closed_job_s_result_is_kept_as_an_orphan() -> None:
 
         history = here.ledger.history(job)
         assert dict(history.steps) == {}
-        assert [row.cause for row in history.operations] == [Cause.ORPHANED]
+        assert [row.cause for row in history.operations] == [Cause.CANCELLED_LATE]
         assert one_attempt(here, job).state is AttemptState.ORPHANED
 
     run(scenario)

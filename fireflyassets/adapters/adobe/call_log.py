@@ -27,6 +27,7 @@ _UNSAFE: Final = re.compile(r"[^\x21-\x7e]")
 _LONGEST: Final = 200
 _ID: Final = re.compile(r"[^/]*(?::|%3A|(?:\d[^/]*){4})[^/]*|[^/]{25,}")
 """A segment of a path that names one job, asset or model, and not what is called."""
+_LIMITS: Final = ("x-ratelimit-", "x-access-rate-limit-")
 _RESULT: Final = "result"
 _TOO_MANY: Final = 429
 
@@ -55,7 +56,7 @@ class CallRecord:
     """``hit``; ``miss`` where the call had to wait for one; ``-`` where it took none."""
     retry_after: str
     limits: str
-    """Any ``X-RateLimit-*`` headers, best effort: our own limits decide."""
+    """Any headers that tell of limits, and whose they are, best effort: our own limits decide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +141,7 @@ def _facts(
     cached: bool | None,
 ) -> CallRecord:
     headers: Mapping[str, str] = reply.headers if isinstance(reply, Answer) else {}
-    limits = [f"{k}={v}" for k, v in headers.items() if k.lower().startswith("x-ratelimit-")]
+    limits = [f"{k}={v}" for k, v in headers.items() if k.lower().startswith(_LIMITS)]
     return CallRecord(
         client=_shown(client),
         method=call.method,

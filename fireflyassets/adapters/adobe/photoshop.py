@@ -66,9 +66,11 @@ class PhotoshopDocuments(_Photoshop, DocumentComposer):
 
     async def play(self, request: ActionsRequest) -> Submission:
         """Send one execute-actions."""
-        actions = tuple(
+        actions: tuple[dict[str, object], ...] = tuple(
             {"source": {"url": url}, "action_name": name} for url, name in request.actions
         )
+        if request.written is not None:
+            actions = (*actions, {"source": {"content": request.written}})
         fields: dict[str, object] = {
             "image": _file(request.template_url),
             "options": {

@@ -11,6 +11,7 @@ from pydantic import AfterValidator, Field, model_validator
 from fireflyassets.adapters.adobe.bodies import Body, broken
 from fireflyassets.adapters.adobe.hosts import parse_address
 from fireflyassets.adapters.adobe.photoshop_text import Name, TextBody
+from fireflyassets.core.photoshop_step import INLINE_LONGEST
 
 WIDEST: Final = 32_000
 MOST_OUTPUTS: Final = 25
@@ -124,10 +125,17 @@ class CompositeBody(Body):
         return self
 
 
-class ActionBody(Body):
-    """A file of recorded actions, and which of them."""
+class WrittenBody(Body):
+    """Actions that stand in the request itself."""
 
-    source: UrlBody
+    content: Annotated[str, Field(max_length=INLINE_LONGEST)]
+    content_type: Literal["application/json"] = "application/json"
+
+
+class ActionBody(Body):
+    """A file of recorded actions, and which of them; or actions as they are written."""
+
+    source: UrlBody | WrittenBody
     action_name: Name | None = None
 
 

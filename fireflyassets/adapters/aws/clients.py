@@ -15,6 +15,7 @@ from botocore.session import Session, get_session
 from fireflyassets.core.errors import UnusableConfiguration
 
 if TYPE_CHECKING:
+    from mypy_boto3_cloudwatch import CloudWatchClient
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_sqs import SQSClient
@@ -37,6 +38,10 @@ CONFIG: Final = Config(
 SECRETS_CONFIG: Final = CONFIG.merge(
     # A wave's lease of a minute runs while its secret is read, in up to two versions.
     Config(read_timeout=5, retries={"mode": "standard", "total_max_attempts": 2})
+)
+METRICS_CONFIG: Final = CONFIG.merge(
+    # A process that ends waits for this at most so long.
+    Config(connect_timeout=2, read_timeout=5, retries={"mode": "standard", "total_max_attempts": 2})
 )
 S3_CONFIG: Final = CONFIG.merge(
     # Presigning falls back to the old signature without the version; a loopback endpoint has no
@@ -70,6 +75,11 @@ def sqs(region: str | None = None) -> "SQSClient":
 def secretsmanager(region: str | None = None) -> "SecretsClient":
     """Make a Secrets Manager client; without a *region* botocore finds its own."""
     return cast("SecretsClient", _made(_session(), "secretsmanager", region, SECRETS_CONFIG))
+
+
+def cloudwatch(region: str | None = None) -> "CloudWatchClient":
+    """Make a CloudWatch client; without a *region* botocore finds its own."""
+    return cast("CloudWatchClient", _made(_session(), "cloudwatch", region, METRICS_CONFIG))
 
 
 def _made(session: Session, service: str, region: str | None, config: Config) -> object:

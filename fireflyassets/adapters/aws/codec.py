@@ -1,7 +1,8 @@
-"""Jobs, waves and events to and from DynamoDB items: one typed codec.
+"""Jobs and waves to and from DynamoDB items: one typed codec.
 
-Belongs here: attribute names and index attributes of the tables ``jobs``, ``waves`` and
-``outbox``. Does not: ``work`` (``aws/work_codec.py``), when something is written. An attribute
+Belongs here: attribute names and index attributes of the tables ``jobs`` and ``waves``.
+Does not: ``work`` (``aws/work_codec.py``), ``outbox`` (``aws/event_codec.py``), when something is
+written. An attribute
 that would be None is absent.
 """
 
@@ -13,8 +14,7 @@ from fireflyassets.adapters.aws import attributes as to
 from fireflyassets.adapters.aws.attributes import Item, Reader
 from fireflyassets.adapters.aws.budget_codec import booking_attribute, booking_of
 from fireflyassets.adapters.ledger_rules import is_claimable
-from fireflyassets.adapters.outbox import StatusEvent
-from fireflyassets.core.job import Hold, JobRow
+from fireflyassets.core.job import Cancel, Hold, JobRow
 from fireflyassets.core.money import Cost
 from fireflyassets.core.status import HumanReview, Status
 from fireflyassets.ports.entries import Wave, WaveState
@@ -195,6 +195,7 @@ def job_row(item: Item) -> JobRow:
         ended_at=read.maybe_instant("endedAt"),
         cost_possible=read.maybe_decimal("costPossible"),
         booking=booking_of(read.mapping("booking")) if read.has("booking") else None,
+        cancel=_cancel_of(read),
         unsettled=read.maybe_text("runningKey") == UNSETTLED,
     )
 
@@ -212,6 +213,20 @@ def at_rest(job_id: str, *, unsettled: bool) -> "dict[str, AttributeValueTypeDef
     """Return what a job that no wave works on is found under, if an open call may move it."""
     key, sort = (to.text(UNSETTLED), to.text(job_id)) if unsettled else (None, None)
     return {"runningKey": key, "runningSort": sort}
+
+
+def cancel_attributes(cancel: Cancel | None) -> "dict[str, AttributeValueTypeDef | None]":
+    """Return a wish to cancel, or what takes it away."""
+    if cancel is None:
+        return {"cancelBy": None, "cancelKeep": None}
+    keep = to.number(int(cancel.keep.total_seconds()))
+    return {"cancelBy": to.text(cancel.by), "cancelKeep": keep}
+
+
+def _cancel_of(read: Reader) -> Cancel | None:
+    if not read.has("cancelBy"):
+        return None
+    return Cancel(read.text("cancelBy"), timedelta(seconds=read.integer("cancelKeep")))
 
 
 def hold_attribute(hold: Hold) -> "AttributeValueTypeDef":
@@ -269,32 +284,4 @@ def wave_of(item: Item) -> Wave:
         run_id=read.maybe_text("runId"),
         lease_until=read.maybe_instant("leaseUntil"),
         draining=read.flag("draining"),
-    )
-
-
-# -- outbox ---------------------------------------------------------------------------------
-def event_item(event: StatusEvent) -> Item:
-    """Return the outbox item of an event."""
-    return {
-        "eventId": to.text(event.event_id),
-        "jobId": to.text(event.job_id),
-        "customer": to.text(event.customer),
-        "campaign": to.text(event.campaign),
-        "status": to.text(event.status),
-        "at": to.instant(event.at),
-        "version": to.number(event.version),
-    }
-
-
-def event_of(item: Item) -> StatusEvent:
-    """Return the event of an outbox item."""
-    read = Reader(item)
-    return StatusEvent(
-        event_id=read.text("eventId"),
-        job_id=read.text("jobId"),
-        customer=read.text("customer"),
-        campaign=read.text("campaign"),
-        status=Status(read.text("status")),
-        at=read.instant("at"),
-        version=read.integer("version"),
     )

@@ -6,7 +6,7 @@ port's methods.
 
 from typing import TYPE_CHECKING, Final
 
-from fireflyassets.adapters.aws import codec
+from fireflyassets.adapters.aws import codec, event_codec
 from fireflyassets.adapters.aws.backoff import Backoff
 from fireflyassets.adapters.aws.database import Database
 from fireflyassets.adapters.aws.expressions import put
@@ -36,7 +36,7 @@ class LedgerBase:
         return codec.job_row(item) if item else None
 
     def _event_put(self, event: StatusEvent) -> "TransactWriteItemTypeDef":
-        return {"Put": put(self._tables.outbox, codec.event_item(event))}
+        return {"Put": put(self._tables.outbox, event_codec.event_item(event))}
 
     def _remember(self, wave_id: str, campaign: str) -> None:
         """Keep the campaign of a wave, which never changes: events name it, claims do not."""

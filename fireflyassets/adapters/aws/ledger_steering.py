@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from fireflyassets.adapters.aws import attributes as to
 from fireflyassets.adapters.aws import codec
 from fireflyassets.adapters.aws.attributes import Item, Reader
-from fireflyassets.adapters.aws.database import Committed, Lost
+from fireflyassets.adapters.aws.database import Applied, Committed, Lost
 from fireflyassets.adapters.aws.expressions import Change, Condition, check, new, put, update
 from fireflyassets.adapters.aws.ledger_leftovers import (
     LedgerLeftovers,
@@ -20,7 +20,8 @@ from fireflyassets.adapters.aws.ledger_leftovers import (
     unmoved,
 )
 from fireflyassets.adapters.ledger_rules import check_unowned, is_claimable
-from fireflyassets.core.job import Hold, JobRow
+from fireflyassets.core.job import Cancel, Hold, JobRow
+from fireflyassets.core.status import Status
 from fireflyassets.ports.entries import Ending
 
 if TYPE_CHECKING:
@@ -41,6 +42,15 @@ class LedgerSteering(LedgerLeftovers):
             *self._settled(row, booked_at_end(row, ending.cost), ending.ended_at),
         ]
         return isinstance(self._database.transact(items), Committed)
+
+    def ask_cancel(self, row: JobRow, cancel: Cancel) -> bool:
+        """Note on a running job that it is to be cancelled; False if it has moved."""
+        if row.status is not Status.RUNNING:
+            return False
+        key = codec.job_key(row.job_id, row.customer_id)
+        asked = {**codec.cancel_attributes(cancel), "reason": to.text(cancel.reason)}
+        request = update(self._tables.jobs, key, Change(asked), unmoved(row))
+        return isinstance(self._database.update(request), Applied)
 
     def hold_with_campaign(self, row: JobRow, hold: Hold, *, now: datetime) -> bool:
         """Put the campaign's hold on a queued job; False if either has moved."""

@@ -6,6 +6,7 @@ epoch of a job that was never claimed, and a lost guess hands the row back.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
@@ -17,7 +18,7 @@ from fireflyassets.adapters.aws.database import Cancelled, Committed
 from fireflyassets.adapters.aws.expressions import Change, Condition, update
 from fireflyassets.adapters.aws.ledger_base import LedgerBase
 from fireflyassets.adapters.budget_rules import refused, replays
-from fireflyassets.adapters.ledger_rules import FAULTS, is_claimable, is_unsettled
+from fireflyassets.adapters.ledger_rules import FAULTS, as_asked, is_claimable, is_unsettled
 from fireflyassets.adapters.outbox import StatusEvent, status_event
 from fireflyassets.core.budget import Booking, Counter
 from fireflyassets.core.errors import OwnershipLost
@@ -98,7 +99,7 @@ class LedgerTurns(LedgerBase):
     ) -> Committed | Cancelled:
         """Move the job from *source* to running; leaving ``dlq`` passes the queue on its way."""
         replayed = source is Status.DLQ
-        ended = ("ttl", "endedAt", "endedKey") if replayed else ()
+        ended = ("ttl", "endedAt", "endedKey", "deadKey") if replayed else ()
         change = Change(
             sets={
                 "status": to.text(Status.RUNNING),
@@ -121,8 +122,8 @@ class LedgerTurns(LedgerBase):
         event = _event(claim, campaign, Status.RUNNING, claim.epoch, now)
         return self._move(claim, change, condition.and_also(booked), event, more)
 
-    def release(self, claim: Claim, release: Release, *, now: datetime) -> None:
-        """Give a job back: running -> queued, with its event; a takeover raises the epoch."""
+    def release(self, claim: Claim, release: Release, *, now: datetime) -> Status:
+        """Give a job back, or cancel it as asked, with its event; a takeover raises the epoch."""
         change = Change(
             sets={
                 "status": to.text(Status.QUEUED),
@@ -136,33 +137,48 @@ class LedgerTurns(LedgerBase):
             adds={"epoch": 1, "crashes": 1} if release.crashed else {},
             copies=_line(release),
         )
-        epoch = claim.epoch + release.crashed
-        event = _event(claim, self._campaign_of(claim), Status.QUEUED, epoch, now)
-        if not isinstance(self._move(claim, change, owned(claim), event), Committed):
-            raise lost(claim)
+        event = self._event(claim, Status.QUEUED, claim.epoch + release.crashed, now)
+        answer = self._move(claim, change, _unasked(claim), event)
+        if isinstance(answer, Committed):
+            return Status.QUEUED
+        return self._cancel(claim, answer, None, now)
 
-    def finish(self, claim: Claim, ending: Ending) -> None:
-        """Write a terminal status with its event, and settle its budgets, in one transaction.
+    def finish(self, claim: Claim, ending: Ending) -> Status:
+        """Write a terminal status with its event, settle its budgets, and return the status.
 
         The claim may know what the job takes of budgets; where it is wrong, the row is handed back.
         """
-        campaign, booking = self._campaign_of(claim), claim.booking
-        event = _event(claim, campaign, ending.status, claim.epoch, ending.ended_at)
-        for _ in range(CLAIM_TRIES):
-            after = booking.settled(ending.cost) if booking else None
-            change = ended(claim.job_id, ending, after)
-            condition = owned(claim).and_also(as_read(booking))
-            more = settled(
-                self._tables, claim.job_id, claim.customer, booking, after, ending.ended_at
-            )
-            answer = self._move(claim, change, condition, event, more)
-            if isinstance(answer, Committed):
-                return
-            stored = _row_of(answer)
-            if stored is None or stored.booking == booking:
-                break
-            booking = stored.booking
-        raise lost(claim)
+        done = ending.status in {Status.SUCCEEDED, Status.CANCELLED}
+        event = self._event(claim, ending.status, claim.epoch, ending.ended_at)
+        booked = as_read(claim.booking)
+        condition = (owned(claim) if done else _unasked(claim)).and_also(booked)
+        after = claim.booking.settled(ending.cost) if claim.booking else None
+        of = (claim.job_id, claim.customer)
+        more = settled(self._tables, *of, claim.booking, after, ending.ended_at)
+        answer = self._move(claim, ended(claim.job_id, ending, after), condition, event, more)
+        if isinstance(answer, Committed):
+            return ending.status
+        row = _row_of(answer)
+        if row is not None and row.booking != claim.booking:
+            return self.finish(replace(claim, booking=row.booking), ending)
+        return self._cancel(claim, answer, ending, ending.ended_at)
+
+    def _cancel(
+        self, claim: Claim, answer: Cancelled, ending: Ending | None, at: datetime
+    ) -> Status:
+        """End a job as asked, if it is that which stood in the way.
+
+        Raises:
+            OwnershipLost: It is not; or the job is cancelled, and has moved all the same.
+        """
+        row = _row_of(answer)
+        asked = as_asked(row, ending, at=at) if row else None
+        if asked is None or (ending is not None and ending.status is Status.CANCELLED):
+            raise lost(claim)
+        return self.finish(claim, asked)
+
+    def _event(self, claim: Claim, status: Status, epoch: int, at: datetime) -> StatusEvent:
+        return _event(claim, self._campaign_of(claim), status, epoch, at)
 
     def _move(
         self,
@@ -196,8 +212,10 @@ def ended(job_id: str, ending: Ending, booking: Booking | None) -> Change:
             **codec.cost_attributes(job_id, ending.cost),
             **written(booking),
             "updatedAt": to.instant(ending.ended_at),
+            **codec.cancel_attributes(None),
             "endedAt": to.instant(ending.ended_at),
             "endedKey": codec.ended_key(job_id, ending.ended_at),
+            "deadKey": to.text(Status.DLQ) if ending.status is Status.DLQ else None,
             "ttl": to.epoch(ending.ttl) if ending.ttl else None,
             **({"runId": to.text(ending.run_id)} if ending.run_id else {}),
         },
@@ -215,6 +233,12 @@ def owned(claim: Claim) -> Condition:
             ":epoch": to.number(claim.epoch),
         },
     )
+
+
+def _unasked(claim: Claim) -> Condition:
+    """Return the condition that a job is the claim's and that nobody asked to cancel it."""
+    ours = owned(claim)
+    return Condition(f"{ours.text} AND attribute_not_exists(#cancelBy)", ours.values)
 
 
 def lost(claim: Claim) -> OwnershipLost:

@@ -7,8 +7,9 @@ template states the same and is reviewed before it runs; nothing here is ever de
 import json
 from typing import TYPE_CHECKING, Final
 
-from fireflyassets.adapters.aws.queue import QueueUrls, dead_letter_name
+from fireflyassets.adapters.aws.queue import FIFO, MESSAGE_BYTES, QueueUrls, dead_letter_name
 from fireflyassets.adapters.aws.tables import EXPIRY, Table, Tables, requests, specs
+from fireflyassets.core import ids
 from fireflyassets.ports.queue import MAX_RECEIVES
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from mypy_boto3_s3.literals import BucketLocationConstraintType
     from mypy_boto3_s3.type_defs import LifecycleRuleTypeDef
     from mypy_boto3_sqs import SQSClient
+    from mypy_boto3_sqs.literals import QueueAttributeNameType
 
 VISIBILITY_SECONDS: Final = 60
 DEAD_LETTER_SECONDS: Final = 14 * 24 * 3600
@@ -30,6 +32,13 @@ LIFECYCLE: Final[list["LifecycleRuleTypeDef"]] = [
         "Status": "Enabled",
         "Filter": {"Prefix": "_tmp/"},
         "Expiration": {"Days": 1},
+    },
+    {
+        # Longer than a message can wait: in the queue and then among the dead letters.
+        "ID": "inbox",
+        "Status": "Enabled",
+        "Filter": {"Prefix": ids.INBOX},
+        "Expiration": {"Days": 30},
     },
     {
         # A positive tag: an object without one is kept for ever, never lost by an omission.
@@ -105,12 +114,15 @@ def provision_queues(
     client: "SQSClient", queue: str, *, visibility_seconds: int = VISIBILITY_SECONDS
 ) -> QueueUrls:
     """Create the job queue and its dead-letter queue and set their attributes."""
-    dead = client.create_queue(QueueName=dead_letter_name(queue))["QueueUrl"]
+    kind: dict[QueueAttributeNameType, str] = {"FifoQueue": "true"} if queue.endswith(FIFO) else {}
+    size: dict[QueueAttributeNameType, str] = {"MaximumMessageSize": str(MESSAGE_BYTES)}
+    name = dead_letter_name(queue)
+    dead = client.create_queue(QueueName=name, Attributes=kind)["QueueUrl"]
     client.set_queue_attributes(
-        QueueUrl=dead, Attributes={"MessageRetentionPeriod": str(DEAD_LETTER_SECONDS)}
+        QueueUrl=dead, Attributes={**size, "MessageRetentionPeriod": str(DEAD_LETTER_SECONDS)}
     )
     described = client.get_queue_attributes(QueueUrl=dead, AttributeNames=["QueueArn"])
-    jobs = client.create_queue(QueueName=queue)["QueueUrl"]
+    jobs = client.create_queue(QueueName=queue, Attributes=kind)["QueueUrl"]
     redrive = {
         "deadLetterTargetArn": described["Attributes"]["QueueArn"],
         "maxReceiveCount": MAX_RECEIVES,
@@ -118,6 +130,7 @@ def provision_queues(
     client.set_queue_attributes(
         QueueUrl=jobs,
         Attributes={
+            **size,
             "VisibilityTimeout": str(visibility_seconds),
             "RedrivePolicy": json.dumps(redrive),
         },

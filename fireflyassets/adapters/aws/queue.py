@@ -4,16 +4,18 @@ Belongs here: batches within SQS's limits, retries of single entries, dead lette
 a message says.
 """
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NotRequired, TypedDict
 
 from fireflyassets.adapters.aws.backoff import Backoff
-from fireflyassets.ports.queue import JobQueue, Message
+from fireflyassets.ports.queue import Depth, JobQueue, Message, check_sizes
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
+    from mypy_boto3_sqs.literals import QueueAttributeNameType
     from mypy_boto3_sqs.type_defs import (
         DeleteMessageBatchRequestEntryTypeDef,
         MessageAttributeValueTypeDef,
@@ -25,9 +27,21 @@ MESSAGE_BYTES: Final = 1_048_576
 """Largest message, attributes included (SQS API reference; 256 KiB until August 2025)."""
 BATCH_BYTES: Final = 1_048_576
 """Largest sum of the messages of one batch."""
+FIFO: Final = ".fifo"
+"""How the name of a queue ends that keeps the order within each tenant."""
 REASON: Final = "reason"
 """Message attribute of a dead letter that we sent ourselves."""
+_VISIBLE: Final = "ApproximateNumberOfMessages"
 _REASON_OVERHEAD: Final = len(REASON) + len("String")
+
+
+_NOBODY: Final = "-"
+"""The group of messages that name no tenant, in a queue where all need one."""
+
+
+class _Grouped(TypedDict):
+    MessageGroupId: NotRequired[str]
+    MessageDeduplicationId: NotRequired[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +60,8 @@ def find_queues(client: "SQSClient", queue: str) -> QueueUrls:
 
 def dead_letter_name(queue: str) -> str:
     """Return the name of *queue*'s dead-letter queue."""
-    return f"{queue}-dlq"
+    plain = queue.removesuffix(FIFO)
+    return f"{plain}-dlq{queue.removeprefix(plain)}"
 
 
 class SqsQueue(JobQueue):
@@ -62,19 +77,41 @@ class SqsQueue(JobQueue):
         """Where the queues are, asked at first use."""
         return find_queues(self._client, self._queue)
 
-    def send(self, bodies: Sequence[str]) -> None:
+    @property
+    def most_bytes(self) -> int:
+        """The largest message that this queue takes: SQS's bound, or the queue's own."""
+        return self._most_bytes
+
+    @cached_property
+    def _most_bytes(self) -> int:
+        name: QueueAttributeNameType = "MaximumMessageSize"
+        told = self._client.get_queue_attributes(QueueUrl=self._urls.jobs, AttributeNames=[name])
+        return min(MESSAGE_BYTES, int(told["Attributes"].get(name, MESSAGE_BYTES)))
+
+    def send(self, bodies: Sequence[str], *, tenant: str | None = None) -> None:
         """Send messages in as few requests as the byte limits allow.
 
         Raises:
             ValueError: A message is too large; none was sent.
             ConnectionError: SQS went on refusing some; the others were sent.
         """
-        for batch in list(batches(bodies)):
-            self._send_batch(batch)
+        if bodies:
+            check_sizes(bodies, self.most_bytes)
+        for batch in batches(bodies):
+            self._send_batch(batch, tenant)
 
-    def _send_batch(self, batch: Sequence[str]) -> None:
+    def _grouped(self, body: str, tenant: str | None) -> "_Grouped":
+        """Return what lets a queue serve tenants side by side: fair queues, and FIFO ones."""
+        if not self._queue.endswith(FIFO):
+            return {"MessageGroupId": tenant} if tenant else {}
+        # A repeat within five minutes is dropped; the idempotency key would absorb it anyway.
+        digest = hashlib.sha256(body.encode()).hexdigest()
+        return {"MessageGroupId": tenant or _NOBODY, "MessageDeduplicationId": digest}
+
+    def _send_batch(self, batch: Sequence[str], tenant: str | None) -> None:
         left: list[SendMessageBatchRequestEntryTypeDef] = [
-            {"Id": str(place), "MessageBody": body} for place, body in enumerate(batch)
+            {"Id": str(place), "MessageBody": body, **self._grouped(body, tenant)}
+            for place, body in enumerate(batch)
         ]
         codes: set[str] = set()
         for _ in self._backoff.pauses():
@@ -94,7 +131,11 @@ class SqsQueue(JobQueue):
             answer = self._client.receive_message(
                 QueueUrl=self._urls.jobs,
                 MaxNumberOfMessages=min(BATCH_ENTRIES, most - len(messages)),
-                MessageSystemAttributeNames=["ApproximateReceiveCount", "SenderId"],
+                MessageSystemAttributeNames=[
+                    "ApproximateReceiveCount",
+                    "SenderId",
+                    "MessageGroupId",
+                ],
                 WaitTimeSeconds=0,
             )
             batch = answer.get("Messages", [])
@@ -108,6 +149,7 @@ class SqsQueue(JobQueue):
                         receipt=raw.get("ReceiptHandle", ""),
                         body=raw.get("Body", ""),
                         receives=int(attested.get("ApproximateReceiveCount", "1")),
+                        tenant=attested.get("MessageGroupId"),
                         # A role's has its session behind it.
                         sender=attested.get("SenderId", "").partition(":")[0],
                     )
@@ -139,6 +181,14 @@ class SqsQueue(JobQueue):
                 return
         raise ConnectionError(f"SQS refused to delete {len(left)} messages.")
 
+    def depth(self) -> Depth:
+        """Return SQS's own approximate counts."""
+        return Depth(self._visible(self._urls.jobs), self._visible(self._urls.dead))
+
+    def _visible(self, url: str) -> int:
+        answer = self._client.get_queue_attributes(QueueUrl=url, AttributeNames=[_VISIBLE])
+        return int(answer["Attributes"][_VISIBLE])
+
     def quarantine(self, message: Message, *, reason: str) -> None:
         """Move a message that can't be read to the dead-letter queue with *reason*; send first."""
         room = MESSAGE_BYTES - len(message.body.encode()) - _REASON_OVERHEAD
@@ -146,23 +196,20 @@ class SqsQueue(JobQueue):
         said: MessageAttributeValueTypeDef = {"DataType": "String", "StringValue": cut}
         attributes: Mapping[str, MessageAttributeValueTypeDef] = {REASON: said} if cut else {}
         self._client.send_message(
-            QueueUrl=self._urls.dead, MessageBody=message.body, MessageAttributes=attributes
+            QueueUrl=self._urls.dead,
+            MessageBody=message.body,
+            MessageAttributes=attributes,
+            **self._grouped(message.body, message.tenant),
         )
         self.delete([message])
 
 
 def batches(bodies: Sequence[str]) -> Iterator[list[str]]:
-    """Cut *bodies*, in order, into batches within SQS's limits, measured in UTF-8 bytes.
-
-    Raises:
-        ValueError: A body alone is too large.
-    """
+    """Cut *bodies*, in order, into batches within SQS's limits, measured in UTF-8 bytes."""
     batch: list[str] = []
     batch_bytes = 0
     for body in bodies:
         size_bytes = len(body.encode())
-        if size_bytes > MESSAGE_BYTES:
-            raise ValueError(f"A message of {size_bytes} bytes is over {MESSAGE_BYTES}.")
         if len(batch) == BATCH_ENTRIES or batch_bytes + size_bytes > BATCH_BYTES:
             yield batch
             batch, batch_bytes = [], 0

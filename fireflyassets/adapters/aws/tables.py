@@ -120,6 +120,8 @@ CAMPAIGN: Final = Index("campaign", "campaignKey", "campaignSort")
 index is billed by, and each page then needs no second read."""
 ENDED: Final = Index("ended", "endedKey", "endedAt")
 """Ended jobs by day and shard, for export."""
+DEAD: Final = Index("dead", "deadKey", "endedAt", projection="KEYS_ONLY")
+"""Jobs in ``dlq``. One key: a thousand a second are more than ever end there."""
 OPEN_WAVES: Final = Index("open", "open", "formedAt", projection="KEYS_ONLY")
 """Waves that have not ended. Keys alone, so that a heartbeat does not write the index too."""
 
@@ -137,7 +139,13 @@ OPEN_BLOCKS: Final = Index("open", "open", "madeAt", projection="KEYS_ONLY")
 def specs(tables: Tables) -> "tuple[Table, ...]":
     """Return our own tables; the limiter brings its own."""
     return (
-        Table(tables.jobs, "jobId", "customerId", (QUEUE, CAMPAIGN, ENDED, RUNNING), expires=True),
+        Table(
+            tables.jobs,
+            "jobId",
+            "customerId",
+            (QUEUE, CAMPAIGN, ENDED, DEAD, RUNNING),
+            expires=True,
+        ),
         Table(tables.work, "jobId", "sk", (OPEN_CALLS,)),
         Table(tables.waves, "waveId", indexes=(OPEN_WAVES,), expires=True),
         Table(tables.outbox, "eventId"),

@@ -27,6 +27,11 @@ class MemoryBase:
         self._book = MemoryBook()
         self._outbox: list[StatusEvent] = []
 
+    def rows(self) -> list[JobRow]:
+        """Return every row, for whoever counts them."""
+        with self._lock:
+            return list(self._rows.values())
+
     def _write(self, row: JobRow) -> None:
         """Keep a row whose status changed, with its event."""
         self._keep(row)

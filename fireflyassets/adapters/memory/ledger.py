@@ -132,15 +132,19 @@ class MemoryLedger(MemorySteering, JobLedger):
         self._write(row)
         return Claim.standing(row)
 
-    def release(self, claim: Claim, release: Release, *, now: datetime) -> None:
-        """Give a job back: running -> queued, with its outbox row."""
+    def release(self, claim: Claim, release: Release, *, now: datetime) -> Status:
+        """Give a job back, or cancel it as asked, with its outbox row; return its status."""
         with self._lock:
-            self._write(turns.released(self._owned(claim), release, now))
+            row = turns.released(self._owned(claim), release, now)
+            self._write(row)
+            return row.status
 
-    def finish(self, claim: Claim, ending: Ending) -> None:
-        """Write a terminal status with its outbox row."""
+    def finish(self, claim: Claim, ending: Ending) -> Status:
+        """Write a terminal status with its outbox row, and return it."""
         with self._lock:
-            self._write(turns.finished(self._owned(claim), ending))
+            row = turns.finished(self._owned(claim), ending)
+            self._write(row)
+            return row.status
 
     def _owned(self, claim: Claim) -> JobRow:
         row = self._rows.get(claim.job_id)
@@ -149,23 +153,6 @@ class MemoryLedger(MemorySteering, JobLedger):
         return row
 
     # -- waves ------------------------------------------------------------------------------
-    def lease_keys(
-        self, customer: str, campaign: str, owner: str, *, until: datetime, now: datetime
-    ) -> bool:
-        """Take the right to move a campaign's partition keys; False while another's lasts."""
-        with self._lock:
-            has, lasts = self._keys.get((customer, campaign), (owner, until))
-            if has != owner and lasts > now:
-                return False
-            self._keys[customer, campaign] = (owner, until)
-            return True
-
-    def free_keys(self, customer: str, campaign: str, owner: str) -> None:
-        """Give that right back; another's stays."""
-        with self._lock:
-            if self._keys.get((customer, campaign), ("",))[0] == owner:
-                del self._keys[customer, campaign]
-
     def form(self, wave: Wave) -> None:
         """Write a new wave, ``forming``, with its candidates."""
         check_forming(wave)

@@ -1,4 +1,4 @@
-"""The job queue in memory. Here: visibility, counted receives, dead letters. Not here: limits."""
+"""The job queue in memory. Here: visibility, receives, dead letters. Not here: batches."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -7,7 +7,7 @@ from threading import Lock
 from uuid import uuid4
 
 from fireflyassets.ports.clock import Clock
-from fireflyassets.ports.queue import MAX_RECEIVES, JobQueue, Message
+from fireflyassets.ports.queue import MAX_RECEIVES, Depth, JobQueue, Message, check_sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +27,12 @@ class MemoryQueue(JobQueue):
         *,
         visibility: timedelta = timedelta(seconds=60),
         sender: str = "this-process",
+        most_bytes: int = 1024 * 1024,
     ) -> None:
         self._clock = clock
         self._visibility = visibility
         self._sender = sender
+        self._most_bytes = most_bytes
         self._lock = Lock()
         self._messages: dict[str, Message] = {}
         self._hidden_until: dict[str, datetime] = {}
@@ -42,13 +44,23 @@ class MemoryQueue(JobQueue):
         with self._lock:
             return tuple(self._dead)
 
-    def send(self, bodies: Sequence[str]) -> None:
-        """Add messages."""
+    @property
+    def most_bytes(self) -> int:
+        """The largest message that this queue takes, in UTF-8."""
+        return self._most_bytes
+
+    def send(self, bodies: Sequence[str], *, tenant: str | None = None) -> None:
+        """Add messages.
+
+        Raises:
+            ValueError: A message is too large; none was added.
+        """
+        check_sizes(bodies, self._most_bytes)
         with self._lock:
             for body in bodies:
                 message_id = str(uuid4())
                 self._messages[message_id] = Message(
-                    message_id, "", body, receives=0, sender=self._sender
+                    message_id, "", body, receives=0, tenant=tenant, sender=self._sender
                 )
 
     def receive(self, *, most: int) -> list[Message]:
@@ -83,6 +95,14 @@ class MemoryQueue(JobQueue):
             for message in messages:
                 self._messages.pop(message.message_id, None)
                 self._hidden_until.pop(message.message_id, None)
+
+    def depth(self) -> Depth:
+        """Return how many messages are visible, and how many are dead."""
+        now = self._clock.now()
+        with self._lock:
+            self._bury()
+            hidden = [self._hidden_until.get(name, now) > now for name in self._messages]
+            return Depth(hidden.count(False), len(self._dead))
 
     def quarantine(self, message: Message, *, reason: str) -> None:
         """Make a message a dead letter with *reason*."""

@@ -1,6 +1,6 @@
-"""Steering in the memory ledger: cancel, hold, and campaigns on hold.
+"""Steering in the memory ledger: cancel, hold, campaigns on hold, who moves partition keys.
 
-Belongs here: what people do to jobs that no wave works on. Does not: what a wave does.
+Belongs here: what people and dispatchers do. Does not: what a wave does.
 """
 
 from dataclasses import replace
@@ -9,7 +9,8 @@ from datetime import datetime
 from fireflyassets.adapters.ledger_rules import check_unowned, is_claimable
 from fireflyassets.adapters.memory import turns
 from fireflyassets.adapters.memory.leftovers import MemoryLeftovers
-from fireflyassets.core.job import Hold, JobRow
+from fireflyassets.core.job import Cancel, Hold, JobRow
+from fireflyassets.core.status import Status
 from fireflyassets.ports.entries import Ending
 
 
@@ -25,6 +26,31 @@ class MemorySteering(MemoryLeftovers):
             ended = turns.finished(replace(row, epoch=row.epoch + 1), ending)
             self._write(replace(ended, hold=None, not_before=None))
             return True
+
+    def ask_cancel(self, row: JobRow, cancel: Cancel) -> bool:
+        """Note on a running job that it is to be cancelled; False if it has moved."""
+        with self._lock:
+            if row.status is not Status.RUNNING or not self._is_still(row):
+                return False
+            self._rows[row.job_id] = replace(row, cancel=cancel, reason=cancel.reason)
+            return True
+
+    def lease_keys(
+        self, customer: str, campaign: str, owner: str, *, until: datetime, now: datetime
+    ) -> bool:
+        """Take the right to move a campaign's partition keys; False while another's lasts."""
+        with self._lock:
+            has, lasts = self._keys.get((customer, campaign), (owner, until))
+            if has != owner and lasts > now:
+                return False
+            self._keys[customer, campaign] = (owner, until)
+            return True
+
+    def free_keys(self, customer: str, campaign: str, owner: str) -> None:
+        """Give that right back; another's stays."""
+        with self._lock:
+            if self._keys.get((customer, campaign), ("",))[0] == owner:
+                del self._keys[customer, campaign]
 
     def hold_with_campaign(self, row: JobRow, hold: Hold, *, now: datetime) -> bool:
         """Put the campaign's hold on a queued job; False if either has moved."""

@@ -6,7 +6,7 @@ Belongs here: the rows after claim, release and end, and the condition of each. 
 from dataclasses import replace
 from datetime import datetime
 
-from fireflyassets.adapters.ledger_rules import FAULTS, is_unsettled
+from fireflyassets.adapters.ledger_rules import FAULTS, as_asked, is_unsettled
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.money import Cost
 from fireflyassets.core.status import Status
@@ -52,7 +52,9 @@ def reclaimed(row: JobRow, wave_id: str, now: datetime) -> JobRow:
 
 
 def released(row: JobRow, release: Release, now: datetime) -> JobRow:
-    """Return the row back in the queue; a takeover raises the epoch."""
+    """Return the row back in the queue, or cancelled as asked; a takeover raises the epoch."""
+    if asked := as_asked(row, None, at=now):
+        return finished(row, asked)
     return replace(
         row,
         status=Status.QUEUED,
@@ -86,11 +88,13 @@ def costing(row: JobRow, cost: Cost) -> JobRow:
 
 def finished(row: JobRow, ending: Ending) -> JobRow:
     """Return the ended row; it goes on naming the wave that ended it."""
+    ending = as_asked(row, ending, at=ending.ended_at) or ending
     return replace(
         costing(row, ending.cost),
         status=ending.status,
         reason=ending.reason,
         outputs=ending.outputs,
+        cancel=None,
         ended_at=ending.ended_at,
         ttl=ending.ttl,
         run_id=ending.run_id or row.run_id,

@@ -36,6 +36,8 @@ class Operation:
     response: Schema | None
     parameters: Schema
     """Name of a header or of a part of the query -> ``in``, ``required`` and ``schema``."""
+    errors: Schema
+    """Status of a refusal -> its body's schema; None where the body is no JSON."""
 
 
 class Book:
@@ -58,6 +60,7 @@ class Book:
                 request=object_of(request) if request else None,
                 response=object_of(response) if response else None,
                 parameters=object_of(fields.get("parameters", {})),
+                errors=object_of(fields.get("errors", {})),
             )
 
     def definition(self, name: str) -> Schema:

@@ -1,9 +1,11 @@
 """No signature, token, secret or prompt in any log record, at any level, whatever goes wrong."""
 
 import asyncio
+import json
 import logging
 import traceback
 from collections.abc import Iterator
+from typing import Any
 
 import httpx
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from fireflyassets.adapters.adobe.call_log import CallRecord, endpoint_of
 from fireflyassets.adapters.adobe.hosts import parse_address
 from fireflyassets.adapters.adobe.transport import open_client, open_transport
+from fireflyassets.adapters.json_log import JsonLines
 from fireflyassets.core.tally import Tally
 from fireflyassets.ports.trace import traced
 from fireflyassets_tests.adapters.adobe import bench
@@ -36,7 +39,7 @@ class Records(logging.Handler):
         """Return everything that any formatter could write."""
         lines = []
         for record in self.kept:
-            lines += [record.getMessage(), repr(vars(record))]
+            lines += [record.getMessage(), repr(vars(record)), JsonLines("1").format(record)]
             if record.exc_info:
                 lines += traceback.format_exception(*record.exc_info)
         return "\n".join(lines)
@@ -44,6 +47,18 @@ class Records(logging.Handler):
     def calls(self) -> list[CallRecord]:
         """Return the facts of our own lines."""
         return [vars(record)["adobe_call"] for record in self.kept if "adobe_call" in vars(record)]
+
+
+class Written(logging.Handler):
+    """Keeps lines as they are written to a file of JSON."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[dict[str, Any]] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep one line."""
+        self.lines.append(json.loads(JsonLines("1.2.3").format(record)))
 
 
 @pytest.fixture
@@ -78,6 +93,7 @@ LEAKY = saying(
     "x-request-id: theirs-1",
     "Retry-After: 7",
     "X-RateLimit-Remaining: 3",
+    "X-Access-Rate-Limit-Level: org",
 )
 
 
@@ -137,8 +153,53 @@ def test_each_call_has_one_line_with_its_facts(records: Records) -> None:
     assert len(poll.request_id) == 36
     assert poll.answered_id == "theirs-1"
     assert poll.retry_after == "7"
-    assert poll.limits == "x-ratelimit-remaining=3"
+    assert poll.limits == "x-ratelimit-remaining=3,x-access-rate-limit-level=org"
     assert poll.milliseconds >= 0
+    assert (token.token, poll.token) == ("-", "miss")
+
+
+@pytest.mark.usefixtures("records")
+def test_a_line_of_json_has_every_fact_of_a_call() -> None:
+    """What people search by stands in fields of its own, the run's and job's ids with it."""
+    with raw_server(granting(LEAKY)) as server:
+
+        async def twice(clients: bench.AdobeClients) -> None:
+            with traced(run="run-1", job="job-1", customer="acme", campaign="spring"):
+                for _ in range(2):
+                    await clients.images.poll(f"{server.url}/v3/status/urn:ff:1{SIGNED}")
+
+        written = Written()
+        logging.getLogger("fireflyassets.adobe").addHandler(written)
+        try:
+            bench.run(twice, configured=settings_for(server))
+        finally:
+            logging.getLogger("fireflyassets.adobe").removeHandler(written)
+
+    line = [one for one in written.lines if one.get("endpoint") == "/v3/status/{id}"][-1]
+    assert len(line.pop("request_id")) == 36
+    assert line.pop("milliseconds") >= 0
+    assert line.pop("at")
+    assert line.pop("message").startswith("call client=acme-client method=GET")
+    assert line == {
+        "level": "INFO",
+        "logger": "fireflyassets.adobe",
+        "run": "run-1",
+        "job": "job-1",
+        "customer": "acme",
+        "campaign": "spring",
+        "release": "1.2.3",
+        "client": "acme-client",
+        "method": "GET",
+        "target": f"{server.host}/v3/status/urn:ff:1",
+        "endpoint": "/v3/status/{id}",
+        "answered_id": "theirs-1",
+        "status": "422",
+        "sent": True,
+        "tried": 1,
+        "token": "hit",
+        "retry_after": "7",
+        "limits": "x-ratelimit-remaining=3",
+    }
 
 
 def test_cancelled_call_leaves_its_line(records: Records) -> None:

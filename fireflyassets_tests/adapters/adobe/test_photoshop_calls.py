@@ -67,6 +67,34 @@ def asked(call: Call) -> tuple[Submission, list[bench.Seen]]:
             },
         ),
         (
+            lambda clients: clients.documents.play(
+                ActionsRequest(IN, (OutputFile(OUT),), written='[{"_obj": "invert"}]')
+            ),
+            "photoshop-api.adobe.io",
+            "/v2/execute-actions",
+            {
+                "image": SOURCE,
+                "options": {
+                    "actions": [
+                        {
+                            "source": {
+                                "content": '[{"_obj": "invert"}]',
+                                "contentType": "application/json",
+                            }
+                        }
+                    ],
+                    "fontOptions": {"missingFontStrategy": "fail"},
+                },
+                "outputs": [
+                    {
+                        "mediaType": "image/jpeg",
+                        "destination": {"url": OUT},
+                        "quality": "maximum",
+                    }
+                ],
+            },
+        ),
+        (
             lambda clients: clients.documents.list_layers(ManifestRequest(IN, OUT)),
             "photoshop-api.adobe.io",
             "/v2/generate-manifest",
@@ -103,6 +131,20 @@ def asked(call: Call) -> tuple[Submission, list[bench.Seen]]:
             },
         ),
         (
+            lambda clients: clients.cutter.auto_crop(
+                CropRequest(IN, mode="subjectCrop", ratios=("1:1",), focus=("bottle",))
+            ),
+            "photoshop-api.adobe.io",
+            "/v1/auto-crop",
+            {
+                "image": SOURCE,
+                "mode": "subjectCrop",
+                "aspectRatio": ["1:1"],
+                "focus": ["bottle"],
+                "outputType": "images",
+            },
+        ),
+        (
             lambda clients: clients.cutter.cut_out(CUT),
             "image.adobe.io",
             "/v2/remove-background",
@@ -114,7 +156,16 @@ def asked(call: Call) -> tuple[Submission, list[bench.Seen]]:
             },
         ),
     ],
-    ids=["actions", "manifest", "artboard", "edit", "auto-crop", "remove-background"],
+    ids=[
+        "actions",
+        "written-actions",
+        "manifest",
+        "artboard",
+        "edit",
+        "auto-crop",
+        "subject-crop",
+        "remove-background",
+    ],
 )
 def test_each_call_has_its_host_path_and_body(
     call: Call, host: str, path: str, body: dict[str, object]
@@ -131,6 +182,8 @@ def test_each_call_has_its_host_path_and_body(
     ("call", "field"),
     [
         (lambda c: c.documents.play(replace(ACTIONS, actions=())), "options"),
+        (lambda c: c.cutter.auto_crop(replace(CROP, mode="subjectCrop")), "focus"),
+        (lambda c: c.cutter.auto_crop(replace(CROP, focus=("bottle",))), "focus"),
         (lambda c: c.documents.play(replace(ACTIONS, actions=((IN, None),) * 11)), "options"),
         (lambda c: c.documents.play(replace(ACTIONS, contents=(IN,) * 26)), "options"),
         (lambda c: c.documents.play(replace(ACTIONS, outputs=())), "outputs"),

@@ -20,7 +20,7 @@ from fireflyassets.adapters.clock import SystemClock
 from fireflyassets.adapters.memory.objects import MemoryObjects
 from fireflyassets.adapters.memory.tokens import MemoryTokens
 from fireflyassets.core.status import Status
-from fireflyassets.ports.catalogue import Credential
+from fireflyassets.ports.catalogue import Catalogue, Credential
 from fireflyassets.ports.secrets import ClientSecret, SecretStore
 from fireflyassets.wave.reports import Report
 from fireflyassets.wave.thread import WaveThread
@@ -115,17 +115,29 @@ class Factory:
     def work(self) -> str:
         """Order one job, run it, and return its id."""
         (campaign,) = self.here.shop.catalogue.campaigns().values()
-        (job,) = self.here.order(1, aspects=campaign.config.aspects)
+        said = campaign.config
+        (job,) = self.here.order(1, aspects=said.aspects, campaign=said.campaign)
+        self.again(job)
+        return job
+
+    def again(self, job: str) -> None:
+        """Run a job as a person does who asks for it."""
         (wave,) = self.here.begin([job]).waves
         self.reports.extend(WaveThread(self.here.shop, wave, wave.run_id or "").reports())
-        return job
 
 
 @contextmanager
 def factory(twin: str, *steps: Mapping[str, object], aspect: str) -> Iterator[Factory]:
-    """Set a floor up before the simulator, with a bucket that it can reach."""
+    """Set a floor up with one recipe that ends in a picture."""
     asked = config(aspects=(aspect,), templates={}, recipe={"steps": steps})
-    here = floor(catalogue=Entitled(asked, cards=(PRICES,)), clock=SystemClock())
+    with put_up(twin, Entitled(asked, cards=(PRICES,))) as made:
+        yield made
+
+
+@contextmanager
+def put_up(twin: str, catalogue: Catalogue) -> Iterator[Factory]:
+    """Set a floor up before the simulator, with a bucket that it can reach."""
+    here = floor(catalogue=catalogue, clock=SystemClock())
     settings = bench.settings([twin.removeprefix("http://")], base=twin)
     tokens = MemoryTokens(here.clock)
     with served() as objects:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fireflyassets.adapters.aws import attributes, codec, work_codec
+from fireflyassets.adapters.aws import attributes, codec, event_codec, work_codec
 from fireflyassets.adapters.outbox import StatusEvent
 from fireflyassets.core.job import Hold, JobRow, Picture, StepResult
 from fireflyassets.core.status import ENDED, Status
@@ -125,7 +125,7 @@ def test_waves_come_back_equal(row: Wave) -> None:
 @UNHURRIED
 @given(EVENTS)
 def test_events_come_back_equal(event: StatusEvent) -> None:
-    assert codec.event_of(codec.event_item(event)) == event
+    assert event_codec.event_of(event_codec.event_item(event)) == event
 
 
 @UNHURRIED

@@ -116,9 +116,11 @@ def test_bucket_expires_what_is_temporary_or_standard(s3: "S3Client") -> None:
 
     rules = s3.get_bucket_lifecycle_configuration(Bucket=bucket)["Rules"]
 
-    temporary, standard = sorted(rules, key=lambda rule: rule["ID"], reverse=True)
+    temporary, standard, inbox = sorted(rules, key=lambda rule: rule["ID"], reverse=True)
     assert temporary["Filter"]["Prefix"] == "_tmp/"
     assert temporary["Expiration"]["Days"] == 1
+    assert inbox["Filter"]["Prefix"] == "inbox/"
+    assert inbox["Expiration"]["Days"] == 30
     assert standard["Filter"]["Tag"] == {"Key": "retention", "Value": "standard"}
     assert standard["Expiration"]["Days"] == 365
     assert standard["Transitions"] == [{"Days": 90, "StorageClass": "GLACIER_IR"}]

@@ -74,9 +74,45 @@ def test_sizes_are_bytes_and_not_letters() -> None:
     assert len(list(batches(["😀" * (BATCH_BYTES // 8)] * 2 + ["x"]))) == 2
 
 
-def test_too_large_a_message_is_refused_before_anything_is_sent() -> None:
-    with pytest.raises(ValueError, match="1048577 bytes"):
-        list(batches(["fine", "x" * (MESSAGE_BYTES + 1)]))
+@pytest.mark.stack
+def test_the_queues_own_bound_counts(wired_queue: WiredQueue) -> None:
+    """A queue that still takes 256 KiB is asked, once, before anything is sent."""
+    wired_queue.wire.answer(
+        "GetQueueAttributes",
+        b'{"Attributes": {"MaximumMessageSize": "262144"}}',
+        times=1,
+        status=200,
+    )
+
+    with pytest.raises(ValueError, match="is over 262144"):
+        wired_queue.queue.send(["fine", "x" * 262_145])
+    wired_queue.queue.send(["x" * 262_144])
+
+    assert wired_queue.wire.sent.count("GetQueueAttributes") == 1
+    assert len(wired_queue.queue.receive(most=10)) == 1
+
+
+@pytest.mark.stack
+def test_a_fifo_queue_keeps_tenants_apart(ministack: str) -> None:
+    """Every message has a group and a name that its content decides; dead letters go along."""
+    name = f"{unique('fifo')}.fifo"
+    with aws_environment(ministack):
+        client = clients.sqs()
+    provision_queues(client, name)
+    queue = SqsQueue(client, name)
+    queue.send(["one", "two", "one"], tenant="acme")
+    queue.send(["three"])
+
+    messages = [message for _ in range(3) for message in queue.receive(most=10)]
+    queue.quarantine(messages[0], reason="a test")
+    queue.delete(messages[1:])
+
+    assert [(message.body, message.tenant) for message in messages] == [
+        ("one", "acme"),
+        ("two", "acme"),
+        ("three", "-"),
+    ]
+    client.close()
 
 
 @pytest.mark.stack

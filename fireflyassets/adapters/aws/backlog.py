@@ -1,0 +1,57 @@
+"""What stands in the ledger's tables, counted by its sparse indexes.
+
+Belongs here: reading two indexes. Does not: rows. The queue's index holds whole rows, so that a
+count reads about 1 kB for each job that waits: 10,000 jobs cost 1,250 read units.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from fireflyassets.adapters.aws import codec
+from fireflyassets.adapters.aws.attributes import Reader
+from fireflyassets.adapters.aws.tables import DEAD, QUEUE, Tables
+from fireflyassets.core.status import Status
+from fireflyassets.ports.backlog import Backlog, Line
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+
+class DynamoBacklog(Backlog):
+    """Counts what the indexes of one prefix's table of jobs hold."""
+
+    def __init__(self, client: "DynamoDBClient", *, prefix: str) -> None:
+        self._client = client
+        self._table = Tables(prefix).jobs
+
+    def lines(self) -> Mapping[tuple[str, str], Line]:
+        """Return the lines that anything waits in."""
+        found: dict[tuple[str, str], Line] = {}
+        pages = self._client.get_paginator("scan").paginate(
+            TableName=self._table,
+            IndexName=QUEUE.name,
+            ProjectionExpression=f"{QUEUE.hash_key}, {QUEUE.range_key}",
+        )
+        for item in (Reader(item) for page in pages for item in page["Items"]):
+            due_at = _due_at(item.text(QUEUE.range_key))
+            line = found.get(key := codec.line_of(item.text(QUEUE.hash_key)))
+            first = min(due_at, line.first_due_at) if line else due_at
+            found[key] = Line(line.jobs + 1 if line else 1, first)
+        return found
+
+    def dead(self) -> int:
+        """Return how many jobs are in ``dlq``."""
+        pages = self._client.get_paginator("query").paginate(
+            TableName=self._table,
+            IndexName=DEAD.name,
+            Select="COUNT",
+            KeyConditionExpression=f"{DEAD.hash_key} = :dead",
+            ExpressionAttributeValues={":dead": {"S": Status.DLQ.value}},
+        )
+        return sum(page["Count"] for page in pages)
+
+
+def _due_at(place: str) -> datetime:
+    """Return when the job in a place of its line is due: priority, time, job."""
+    return datetime.fromisoformat(place.split("#")[1])

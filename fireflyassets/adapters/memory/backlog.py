@@ -1,0 +1,29 @@
+"""What stands in the memory ledger, counted. Does not belong here: rows."""
+
+from collections.abc import Mapping
+
+from fireflyassets.adapters.ledger_rules import is_claimable
+from fireflyassets.adapters.memory.ledger import MemoryLedger
+from fireflyassets.adapters.memory.turns import due_at
+from fireflyassets.core.status import Status
+from fireflyassets.ports.backlog import Backlog, Line
+
+
+class MemoryBacklog(Backlog):
+    """Counts the rows of one memory ledger."""
+
+    def __init__(self, ledger: MemoryLedger) -> None:
+        self._ledger = ledger
+
+    def lines(self) -> Mapping[tuple[str, str], Line]:
+        """Return the lines that anything waits in."""
+        found: dict[tuple[str, str], Line] = {}
+        for row in filter(is_claimable, self._ledger.rows()):
+            line = found.get(key := (row.credential, row.customer_id))
+            first = min(due_at(row), line.first_due_at) if line else due_at(row)
+            found[key] = Line(line.jobs + 1 if line else 1, first)
+        return found
+
+    def dead(self) -> int:
+        """Return how many jobs are in ``dlq``."""
+        return sum(row.status is Status.DLQ for row in self._ledger.rows())

@@ -1,0 +1,115 @@
+"""JSON Schemas: the forms that others write for us, as documents that editors and clients read.
+
+Belongs here: a campaign's file, a job, a message of the job queue, a reason. Does not: the rules
+that no schema can say, such as a campaign's own locales (``core/request.py``).
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from fireflyassets.core import ids
+from fireflyassets.core.campaign import CampaignConfig
+from fireflyassets.core.message import VERSION
+from fireflyassets.core.request import KEY_FIELD, PROMPT_LIMIT, REASON_LIMIT
+
+Schema = dict[str, Any]
+
+_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+
+JOB: Final[Schema] = {
+    "type": "object",
+    "required": ["campaign", "prompt", "locale", "headline", "aspects"],
+    "additionalProperties": False,
+    "properties": {
+        "campaign": {"type": "string", "pattern": f"^{ids.SLUG.pattern}$"},
+        KEY_FIELD: {
+            "type": "string",
+            "pattern": f"^{ids.KEY.pattern}$",
+            "description": "Unless the header Idempotency-Key holds it. A UUID is advised.",
+        },
+        "prompt": {"type": "string", "minLength": 1, "maxLength": PROMPT_LIMIT},
+        "locale": {"type": "string", "description": "One of the campaign's."},
+        "headline": {
+            "type": "string",
+            "minLength": 1,
+            "description": "At most as long as the campaign allows.",
+        },
+        "aspects": {
+            "type": "array",
+            "minItems": 1,
+            "uniqueItems": True,
+            "items": {"type": "string", "pattern": f"^{ids.ASPECT.pattern}$"},
+            "description": "Some of the campaign's.",
+        },
+        "reference": {
+            "type": "string",
+            "pattern": f"^{ids.REFERENCE.pattern.replace('?P<', '?<')}$",
+            "description": "A picture that was sent to POST /v1/references, where the campaign's "
+            "recipe takes one.",
+        },
+    },
+    "example": {
+        "campaign": "spring-launch",
+        KEY_FIELD: "market-01",
+        "prompt": "Lemon verbena on a market stall, morning light",
+        "locale": "de-DE",
+        "headline": "Frisch vom Markt",
+        "aspects": ["1080x1080", "1920x1080"],
+    },
+}
+REASON: Final[Schema] = {
+    "type": "object",
+    "required": ["reason"],
+    "additionalProperties": False,
+    "properties": {
+        "reason": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": REASON_LIMIT,
+            "description": "Why, in one line; told with the job or the campaign.",
+        }
+    },
+    "example": {"reason": "The licence is renewed."},
+}
+
+
+def _campaign() -> Schema:
+    return CampaignConfig.model_json_schema() | {"title": "A campaign's file"}
+
+
+def _job() -> Schema:
+    return _named(JOB, "A job, as POST /v1/jobs takes it")
+
+
+def _message() -> Schema:
+    properties = {
+        "version": {"const": VERSION},
+        "customer": {"type": "string", "pattern": f"^{ids.SLUG.pattern}$"},
+        **JOB["properties"],
+    }
+    body = {
+        "type": "object",
+        "required": ["version", "customer", KEY_FIELD, *JOB["required"]],
+        "additionalProperties": False,
+        "properties": properties
+        | {KEY_FIELD: {"type": "string", "pattern": f"^{ids.KEY.pattern}$"}},
+    }
+    return _named(body, "A job, as a message of the job queue")
+
+
+def _named(schema: Schema, title: str) -> Schema:
+    kept = {name: value for name, value in schema.items() if name != "example"}
+    return {"title": title} | kept
+
+
+SCHEMAS: Final[Mapping[str, Callable[[], Schema]]] = {
+    "campaign": _campaign,
+    "job": _job,
+    "message": _message,
+}
+"""Name -> what makes the document."""
+
+
+def document(name: str) -> Schema:
+    """Return a schema of `SCHEMAS` as a document that stands alone."""
+    return {"$schema": _DIALECT} | SCHEMAS[name]()

@@ -1,0 +1,173 @@
+"""Drafting: requests as the rows they would become, or everything that is wrong with them.
+
+In: rows of raw requests of one campaign. Out: drafts, priced and judged; nothing is written.
+Spends: nothing.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+
+from fireflyassets.core import copy_check, ids, money
+from fireflyassets.core.brief import Row
+from fireflyassets.core.campaign import Campaign, ReviewMode
+from fireflyassets.core.errors import UnusableConfiguration
+from fireflyassets.core.job import JobRequest, JobRow, Rewritten
+from fireflyassets.core.recipe import JOB_TEXTS
+from fireflyassets.core.request import Problem, prompt_problems, validate
+from fireflyassets.core.status import HumanReview, Status
+from fireflyassets.ports.catalogue import Catalogue
+from fireflyassets.ports.guardrail import Allowed, Declined, Guardrail
+
+
+@dataclass(frozen=True, slots=True)
+class Invalid:
+    """The request breaks a rule; nothing of it was written."""
+
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A request, and the row that it would be."""
+
+    request: JobRequest
+    row: JobRow
+    number: int | None
+    """As in `Row`."""
+
+    @property
+    def job_id(self) -> str:
+        """Return the id of the job that it would be."""
+        return self.row.job_id
+
+
+def card_of_day(catalogue: Catalogue, day: date) -> money.RateCard:
+    """Return the rate card that prices what comes in on *day*.
+
+    Raises:
+        UnusableConfiguration: None is valid then.
+    """
+    try:
+        return money.card_for(catalogue.rate_cards(), day)
+    except LookupError as error:
+        raise UnusableConfiguration(str(error.args[0])) from error
+
+
+def drafted(
+    rows: Sequence[Row], campaign: Campaign, card: money.RateCard, *, now: datetime
+) -> list[Draft | Invalid]:
+    """Return each row as a draft, or what is wrong with it, in order."""
+    # Listings keep the order of the file: a millisecond apart, which is what ledgers store, and
+    # backwards, so that no job is due later than now.
+    return [
+        _draft(row, campaign, card, now=now, behind=timedelta(milliseconds=behind))
+        for row, behind in zip(rows, reversed(range(len(rows))), strict=True)
+    ]
+
+
+def _draft(
+    row: Row,
+    campaign: Campaign,
+    card: money.RateCard,
+    *,
+    now: datetime,
+    behind: timedelta,
+) -> Draft | Invalid:
+    request = _checked(row, campaign)
+    if isinstance(request, Invalid):
+        return request
+    created_at = now - behind
+    job_id = ids.job_id(request.customer, request.key)
+    review = campaign.config.review is ReviewMode.REQUIRED
+    return Draft(
+        request,
+        JobRow(
+            job_id=job_id,
+            customer_id=request.customer,
+            campaign_id=request.campaign,
+            status=Status.QUEUED,
+            run_id=None,
+            input_manifest="",  # Where it lies is known once it is clear which rows are new.
+            outputs=(),
+            cost_estimate=_price(campaign, request, card),
+            cost_actual=None,
+            created_at=created_at,
+            updated_at=created_at,
+            ttl=None,
+            body_hash=request.digest(),
+            idempotency_key=request.key,
+            credential=campaign.config.credential,
+            campaign_version=campaign.version,
+            rate_card=card.version,
+            human_reviewed=HumanReview.PENDING if review else HumanReview.NOT_REQUIRED,
+        ),
+        row.number,
+    )
+
+
+def _price(campaign: Campaign, request: JobRequest, card: money.RateCard) -> Decimal:
+    try:
+        return money.estimate(
+            campaign.config.recipe,
+            locale=request.locale,
+            aspects=len(request.aspects),
+            card=card,
+        )
+    except LookupError as error:
+        raise UnusableConfiguration(str(error.args[0])) from error
+
+
+def _checked(row: Row, campaign: Campaign) -> JobRequest | Invalid:
+    """Return the request, or all its problems: of its form, of what it says, of its copy."""
+    raw = row.raw
+    if raw is None:
+        return Invalid(row.problems)
+    told = validate(raw, campaign.config)
+    texts = {"prompt": raw.prompt, "headline": raw.headline, "locale": raw.locale}
+    problems = [*row.problems]
+    for more in (
+        () if isinstance(told, JobRequest) else told,
+        copy_check.problems(campaign, texts, raw.locale, dict.fromkeys(raw.aspects)),
+    ):
+        named = {problem.field for problem in problems}
+        problems += [replace(one, row=row.number) for one in more if one.field not in named]
+    return told if isinstance(told, JobRequest) and not problems else Invalid(tuple(problems))
+
+
+def _of_rewriting(problem: Problem, verdict: Rewritten, number: int | None) -> Problem:
+    """Return a problem of what a rule made of a prompt, in words for whoever wrote the prompt."""
+    sentence = f"As the rule {verdict.rule} rewrites it: {problem.message}"
+    return replace(problem, message=sentence, row=number)
+
+
+def judged(
+    draft: Draft, campaign: Campaign, guardrail: Guardrail, exists: Callable[[str], bool]
+) -> Draft | Invalid:
+    """Return the draft as the guardrail lets it through; its picture must be there."""
+    request = draft.request
+    if request.reference and not exists(request.reference.key):
+        sentence = "There is no such picture."
+        fix = "Send it to POST /v1/references, and the name that it gets here."
+        return Invalid((Problem("reference", "unknown", sentence, fix, draft.number),))
+    verdict = guardrail.judge(
+        request.prompt,
+        customer=request.customer,
+        campaign=request.campaign,
+        locale=request.locale,
+    )
+    if isinstance(verdict, Allowed):
+        return draft
+    if isinstance(verdict, Declined):
+        sentence = "The prompt says what it must not say."
+        problems = (Problem("prompt", verdict.rule, sentence, verdict.fix),)
+        return Invalid(tuple(replace(one, row=draft.number) for one in problems))
+    request = replace(request, rewritten=verdict)
+    texts = {name: request.text(name) for name in JOB_TEXTS}
+    problems = prompt_problems(verdict.prompt) or copy_check.problems(
+        campaign, texts, request.locale, request.aspects
+    )
+    if problems:
+        return Invalid(tuple(_of_rewriting(one, verdict, draft.number) for one in problems))
+    return replace(draft, request=request)

@@ -1,0 +1,85 @@
+"""How tenants share the pace, in virtual time.
+
+Here: light beside heavy, weights, and crowds that want more than the line holds. Not here: whether
+the pace is used and kept (`test_simulation`).
+"""
+
+import pytest
+
+from fireflyassets.limiter.sharing import Tenant, divide, share
+
+
+@pytest.mark.parametrize("tenants", [2, 10, 50, 200])
+def test_light_tenants_are_done_in_their_fair_time(tenants: int) -> None:
+    """A tenant with 20 jobs beside one with 2,000 is as quick as if all had 20."""
+    light = [Tenant(f"light-{n}", 20) for n in range(tenants - 1)]
+
+    result = share([Tenant("heavy", 2000), *light], rate_per_minute=600)
+
+    ideal = 20 * tenants * 0.125
+    assert max(result.done[tenant.name] for tenant in light) <= 1.05 * ideal
+    assert result.done["heavy"] <= 1.01 * (2000 + 20 * (tenants - 1)) * 0.125
+
+
+def test_late_light_tenants_wait_for_nobody() -> None:
+    """Whoever arrives while a heavy tenant is at work gets every second call at once."""
+    light = [Tenant(f"light-{n}", 20, arrives=10 + 30 * n) for n in range(9)]
+
+    result = share([Tenant("heavy", 3000), *light], rate_per_minute=600)
+
+    assert max(result.done[tenant.name] for tenant in light) <= 1.05 * 5.0
+
+
+def test_shares_follow_weights() -> None:
+    """Three tenants of weights 1, 3 and 5 get calls in that proportion, round by round."""
+    tenants = [Tenant("one", 200, 1), Tenant("three", 600, 3), Tenant("five", 1000, 5)]
+
+    result = share(tenants, rate_per_minute=600)
+
+    assert max(result.shares.values()) - min(result.shares.values()) <= 1
+    assert result.worst_gap <= 1.01
+
+
+ONE_TO_TEN = [1 + n % 10 for n in range(200)]
+CROWDS = [
+    pytest.param(4, [1] * 2, 50, id="4-a-minute-2-equal"),
+    pytest.param(4, [1] * 13, 50, id="4-a-minute-13-equal"),
+    pytest.param(4, [1] * 30, 20, id="4-a-minute-30-equal"),
+    pytest.param(4, [1] * 200, 10, id="4-a-minute-200-equal"),
+    pytest.param(4, [10, 10], 20, id="4-a-minute-two-of-ten"),
+    pytest.param(4, ONE_TO_TEN[:5], 20, id="4-a-minute-5-weighted"),
+    pytest.param(4, ONE_TO_TEN[:30], 12, id="4-a-minute-30-weighted"),
+    pytest.param(60, ONE_TO_TEN[:40], 12, id="60-a-minute-40-weighted"),
+    pytest.param(60, [1] * 200, 12, id="60-a-minute-200-equal"),
+    pytest.param(60, ONE_TO_TEN, 16, id="60-a-minute-200-weighted"),
+    pytest.param(600, [1] * 200, 20, id="600-a-minute-200-equal"),
+    pytest.param(600, ONE_TO_TEN, 12, id="600-a-minute-200-weighted"),
+]
+
+
+@pytest.mark.parametrize(("rate", "weights", "rounds"), CROWDS)
+def test_nobody_starves_however_many_there_are(rate: int, weights: list[int], rounds: int) -> None:
+    """With more wanted than the line holds, each gets its share within 20 %, in a few rounds.
+
+    Nothing of the pace is lost, and nobody waits for more than three rounds.
+    """
+    result = divide(weights, rate_per_minute=rate, rounds=rounds)
+
+    assert result.use >= 0.99
+    assert min(result.shares) >= 0.8
+    assert max(result.shares) <= 1.25
+    assert result.worst_gap <= 3
+
+
+def test_what_those_who_leave_would_have_had_goes_to_the_others() -> None:
+    """Two thirds of a crowd go away: the rest shares the whole pace, evenly."""
+    result = divide([1] * 30, rate_per_minute=4, rounds=30, staying=10)
+
+    assert result.use >= 0.99
+    assert min(result.shares[:10]) >= 0.8
+    assert max(result.shares[:10]) <= 1.25
+
+
+def test_a_crowd_writes_hardly_more_than_once_for_each_call() -> None:
+    """Whoever waits for its turn reads, and does not write."""
+    assert divide([1] * 30, rate_per_minute=4, rounds=30).writes_per_grant <= 1.2
