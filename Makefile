@@ -8,7 +8,7 @@ STAMP := .venv/.synced
 # whole files in the order of conftest.py, which puts the longest first.
 PYTEST := $(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 # What the tests marked `full` need beside the lock, by Debian's names.
-DEBIAN_PACKAGES := redis-server
+DEBIAN_PACKAGES := redis-server chromium
 
 .DEFAULT_GOAL := help
 .PHONY: help demo up test test-full check openapi-check format bench-demo bench-fence bench-intake bench-limiter bench-polling debian-packages

@@ -14,9 +14,11 @@ from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 from botocore.awsrequest import AWSPreparedRequest, AWSResponse
+from botocore.compat import HTTPHeaders
 
 from fireflyassets.adapters.aws import clients
 from fireflyassets.adapters.aws.ledger import DynamoLedger
@@ -53,7 +55,7 @@ class Weather:
     def __init__(self, seed: int) -> None:
         self._chance = random.Random(seed)  # noqa: S311 - chance for a benchmark, repeatable.
 
-    def send(self, request: AWSPreparedRequest, **_: object) -> AWSResponse | None:
+    def send(self, request: AWSPreparedRequest, **_: object) -> Any:  # noqa: ANN401 - botocore's handlers answer by it.
         """Answer in the service's place, or let the request pass."""
         del request
         if self._chance.random() >= SHARE:
@@ -64,7 +66,7 @@ class Weather:
         code = "TransactionConflict" if kind == "conflict" else "ThrottlingError"
         return _answer("TransactionCanceledException", {"CancellationReasons": [{"Code": code}]})
 
-    def lose(self, **_: object) -> float | None:
+    def lose(self, **_: object) -> Any:  # noqa: ANN401 - as above.
         """Lose an answer now and then: the client sends the request again."""
         return 0.0 if self._chance.random() < SHARE / 10 else None
 
@@ -72,7 +74,7 @@ class Weather:
 def _answer(error: str, more: Mapping[str, object]) -> AWSResponse:
     kind = f"com.amazonaws.dynamodb.v20120810#{error}"
     body = json.dumps({"__type": kind, "message": "injected", **more}).encode()
-    return AWSResponse("", 400, {}, _Raw(body))
+    return AWSResponse("", 400, HTTPHeaders(), _Raw(body))
 
 
 def granted(variables: Mapping[str, str]) -> int:
@@ -96,7 +98,7 @@ def granted(variables: Mapping[str, str]) -> int:
 def _rivals(variables: Mapping[str, str], prefix: str, numbers: range) -> int:
     ledger = _ledger(variables, prefix, _SEED + numbers.start)
     with ThreadPoolExecutor(len(numbers)) as rivals:
-        return sum(rivals.map(lambda n: _is_granted(ledger, n), numbers))
+        return sum(rivals.map(partial(_is_granted, ledger), numbers))
 
 
 def _ledger(variables: Mapping[str, str], prefix: str, seed: int) -> DynamoLedger:

@@ -251,8 +251,8 @@ def ours(run: Run) -> Contender:
 
 SETTINGS = {
     "ours": "600 a minute, headroom 20 %, one pacer for each process, blocks of 1 and of 4",
-    "fixed_window": "480 in each minute of the clock; full: wait 125 to 175 ms; one asker per process",
-    "gcra_compare_and_set": "480 a minute, no burst; wait for the time last seen, try; one asker per process",
+    "fixed_window": "480 in each minute of the clock; full: wait 125 to 175 ms; one asks for all",
+    "gcra_compare_and_set": "480 a minute, no burst; wait for the time last seen; one asks for all",
     "pyrate_limiter": "Rate(480, MINUTE, burst=1), RedisStateStore, buffer_ms=0, its own waiting",
     "limits": "MovingWindowRateLimiter, 8 per second, Redis; full: wait for reset_time",
 }

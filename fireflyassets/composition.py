@@ -131,20 +131,20 @@ def bring_metrics_away() -> None:
         running.flush()
 
 
-def log_to_stderr(settings: Settings) -> None:
+def log_to_stderr(settings: Settings, *servers: str) -> None:
     """Write our own lines to stderr from the set level on; a second call changes nothing.
 
     A process does this at its start, the command line never. Libraries keep their levels: at INFO
-    the HTTP client of others would write whole URLs.
+    the HTTP client of others would write whole URLs. Loggers of *servers* that the process runs
+    are written as ours.
     """
-    ours = logging.getLogger("fireflyassets")
-    ours.setLevel(settings.log_level)
-    if any(handler.get_name() == ours.name for handler in ours.handlers):
-        return
     handler = logging.StreamHandler()
-    handler.set_name(ours.name)
+    handler.set_name("fireflyassets")
     handler.setFormatter(_form(settings.log_format))
-    ours.addHandler(handler)
+    for logger in map(logging.getLogger, ("fireflyassets", *servers)):
+        logger.setLevel(settings.log_level)
+        if all(one.get_name() != handler.get_name() for one in logger.handlers):
+            logger.addHandler(handler)
 
 
 def _form(chosen: LogFormat) -> logging.Formatter:

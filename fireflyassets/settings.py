@@ -71,6 +71,9 @@ class Settings(BaseSettings):
 
     firefly_v4: bool = False
     """Whether version 4 of generate may be called: its documents contradict each other."""
+    polls_per_second: float = Field(default=25, ge=0.1)
+    """Polls of one process, for each credential and API family: its static share of the limit for
+    polls. Adobe gives an organisation 100 a second at Photoshop; divide them by the processes."""
 
     region: str | None = Field(default=None, validation_alias="AWS_REGION")
     """AWS region, where ``AWS_REGION`` names it (as in containers); botocore itself reads only
@@ -103,6 +106,27 @@ class Settings(BaseSettings):
     """What the issuer puts before our scopes, such as ``fireflyassets/``."""
     oidc_algorithms: tuple[Algorithm, ...] = Field(default=("RS256", "ES256"), min_length=1)
     """Signatures that count: never ones whose key both sides know."""
+
+    oidc_client_id: str = ""
+    """By which name the issuer knows our pages. Empty: there are no pages."""
+    oidc_client_secret: SecretStr | None = None
+    """The pages' own secret, where the issuer asks for one."""
+    oidc_authorize_url: str | None = None
+    """Where people sign in, unless the issuer's discovery document says so."""
+    oidc_token_url: str | None = None
+    """Where the code of a sign-in is given for its tokens, unless discovery says so."""
+    oidc_login_scope: str = "openid profile jobs:read jobs:write review ops"
+    """What a sign-in asks for, with the issuer's prefix before our scopes where it has one."""
+    oidc_login_parameters: dict[str, str] = Field(default_factory=dict)
+    """What else a sign-in sends (JSON), such as ``audience`` or ``resource``: without it some
+    issuers give access tokens that are none of ours."""
+    session_keys: tuple[SecretStr, ...] = ()
+    """What sessions of the pages are sealed with (JSON): texts of 32 characters or more, the same
+    for all processes. The first seals, all open: a new key goes behind first, then to the front."""
+    session_idle: timedelta = Field(default=timedelta(hours=1), gt=timedelta(0))
+    """After how long without a request a session of the pages is over."""
+    session_life: timedelta = Field(default=timedelta(hours=10), gt=timedelta(0))
+    """After how long it is over in any case: rights that are taken away last no longer."""
 
     limiter_redis_url: SecretStr | None = None
     """Redis for the shared limiter, which then needs ``fireflyassets[redis]``; without it the

@@ -24,7 +24,7 @@ PATIENCE: Final = timedelta(seconds=30)
 """Between two asks: tokens with invented key ids must not make us a flood on the issuer."""
 _TIMEOUT_SECONDS: Final = 5.0
 _MOST_BYTES: Final = 1_000_000
-_DISCOVERY: Final = "/.well-known/openid-configuration"
+DISCOVERY: Final = "/.well-known/openid-configuration"
 _LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -80,7 +80,7 @@ class FetchedKeys(SigningKeys):
             self._fetched_at = self._asked_at
 
     def _discovered(self) -> str:
-        said = self._read(f"{self._issuer.rstrip('/')}{_DISCOVERY}")
+        said = self._read(f"{self._issuer.rstrip('/')}{DISCOVERY}")
         if said["issuer"] != self._issuer:
             raise ValueError("The discovery document is another issuer's.")
         return str(said["jwks_uri"])
@@ -89,8 +89,8 @@ class FetchedKeys(SigningKeys):
         """Return the JSON object at *url*: HTTPS, plain HTTP on loopback, or a file."""
         parts = urlsplit(url)
         if parts.scheme == "file":
-            return _object(Path(unquote(parts.path)).read_bytes())
-        if parts.scheme != "https" and parts.hostname not in _LOOPBACK:
+            return json_object(Path(unquote(parts.path)).read_bytes())
+        if not is_trusted(url):
             raise ValueError("Keys come over HTTPS.")
         content = bytearray()
         with self._client.stream("GET", url, headers={"Accept": "application/json"}) as answer:
@@ -99,10 +99,22 @@ class FetchedKeys(SigningKeys):
                 content += chunk
                 if len(content) > _MOST_BYTES:
                     raise ValueError("The answer is too long.")
-        return _object(bytes(content))
+        return json_object(bytes(content))
 
 
-def _object(content: bytes) -> dict[str, object]:
+def is_trusted(url: str) -> bool:
+    """Say whether what is read at *url* comes from where it says: HTTPS, or this machine."""
+    parts = urlsplit(url)
+    plain = parts.scheme == "http" and parts.hostname in _LOOPBACK
+    return parts.scheme == "https" or plain
+
+
+def json_object(content: bytes) -> dict[str, object]:
+    """Return the JSON object that *content* is.
+
+    Raises:
+        ValueError: It is none.
+    """
     said: object = json.loads(content)
     if not isinstance(said, dict):
         raise ValueError("It is no JSON object.")  # noqa: TRY004 - a value from outside.

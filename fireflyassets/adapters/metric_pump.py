@@ -1,4 +1,4 @@
-"""Takes a process's numbers to where they are kept: each minute, and once more at its end.
+"""Takes a process's numbers to where they are kept: each half minute, and once more at its end.
 
 Belongs here: when. Does not: what is counted, where it goes. It has a thread of its own, and what
 it can't bring away is lost: nobody waits for it but, for a moment, a process that ends.
@@ -16,7 +16,8 @@ from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.metrics import MetricSink
 
 _log: Final = logging.getLogger("fireflyassets.metrics")
-EVERY: Final = timedelta(minutes=1)
+EVERY: Final = timedelta(seconds=30)
+"""Half a period of the alarms, so that none is without a gauge that is set as often."""
 
 
 class Pump:

@@ -13,10 +13,12 @@ from fireflyassets.api import (
     steering_routes,
 )
 from fireflyassets.api.desk import Desk, Ports
+from fireflyassets.api.pages import app as pages
+from fireflyassets.ports.sign_in import SignIn
 from fireflyassets.settings import Settings
 
 
-def create_app(ports: Ports, settings: Settings) -> FastAPI:
+def create_app(ports: Ports, settings: Settings, sign_in: SignIn) -> FastAPI:
     """Return the app over *ports*; it holds no other state than a few thumbnails."""
     app = FastAPI(
         title="fireflyassets",
@@ -38,4 +40,5 @@ def create_app(ports: Ports, settings: Settings) -> FastAPI:
         app.include_router(part.router, dependencies=[Depends(answers.known_version)])
     problems.install(app, api_url=app.state.desk.api_url)
     description.install(app)
+    pages.install(app, app.state.desk, sign_in, settings)
     return app

@@ -22,6 +22,7 @@ PICTURES: Final = ("image/jpeg", "image/png", "image/webp", "image/tiff")
 CSV: Final = "text/csv"
 JSON_LINES: Final = "application/x-ndjson"
 JSON: Final = "application/json"
+FORM: Final = "application/x-www-form-urlencoded"
 _DIGITS: Final = 18
 """A longer Content-Length is over every bound, and no number to parse."""
 
@@ -58,6 +59,12 @@ async def reason_body(request: Request) -> bytes:
     if body:
         media_type(request, JSON)
     return body
+
+
+async def form_body(request: Request) -> bytes:
+    """Return the body of a page's form."""
+    media_type(request, FORM)
+    return await _read(request, JOB_LIMIT)
 
 
 PictureBody = Annotated[bytes, Depends(picture_body)]

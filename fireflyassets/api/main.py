@@ -14,9 +14,14 @@ import uvicorn
 
 from fireflyassets import composition
 from fireflyassets.adapters.key_sets import FetchedKeys
+from fireflyassets.adapters.metrics_server import MetricsServer
+from fireflyassets.adapters.provider import OidcProvider
 from fireflyassets.api.app import create_app
 from fireflyassets.api.desk import Ports
+from fireflyassets.api.metrics import Exposition
+from fireflyassets.core.tally import Tally
 from fireflyassets.settings import Settings
+from fireflyassets.stages.watch import Watch
 
 _log = logging.getLogger(__name__)
 
@@ -25,14 +30,29 @@ def _end(_signal: int, _frame: FrameType | None) -> None:
     sys.exit(0)
 
 
+def _exposition(factory: composition.Factory) -> Exposition:
+    watch = Watch(
+        backlog=factory.backlog,
+        queue=factory.queue,
+        limiter=factory.limiter,
+        catalogue=factory.catalogue,
+        limits=factory.catalogue.limits_for,
+        tally=Tally(),
+        brakes=False,
+    )
+    return Exposition(composition.tally(), watch, factory.clock)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Serve until the process is told to stop."""
     parser = argparse.ArgumentParser(prog="python -m fireflyassets.api", description=__doc__)
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (%(default)s)")
     parser.add_argument("--port", type=int, default=8000, help="port to listen on (%(default)s)")
+    parser.add_argument("--metrics-host", default="127.0.0.1", help="the same (%(default)s)")
+    parser.add_argument("--metrics-port", type=int, help="port of /metrics (default: not served)")
     chosen = parser.parse_args(arguments)
     settings = Settings()
-    composition.log_to_stderr(settings)
+    composition.log_to_stderr(settings, "uvicorn")
     composition.pump()
     # The server hands a signal on once it has closed; by default that ends all at once.
     signal.signal(signal.SIGTERM, _end)
@@ -50,4 +70,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
         limits=factory.catalogue.limits_for,
         keys=FetchedKeys(factory.clock, issuer=settings.oidc_issuer, url=settings.oidc_keys_url),
     )
-    uvicorn.run(create_app(ports, settings), host=chosen.host, port=chosen.port)
+    if chosen.metrics_port is not None:
+        told = _exposition(factory).text
+        MetricsServer(told, host=chosen.metrics_host, port=chosen.metrics_port)
+    logging.getLogger("uvicorn.access").addFilter(_without_query)
+    app = create_app(ports, settings, OidcProvider(settings))
+    uvicorn.run(app, host=chosen.host, port=chosen.port, log_config=None)
+
+
+def _without_query(record: logging.LogRecord) -> bool:
+    """Take the query out of an access line: the code of a sign-in is in one."""
+    if isinstance(record.args, tuple):
+        record.args = tuple(
+            part.partition("?")[0] if isinstance(part, str) else part for part in record.args
+        )
+    return True

@@ -6,7 +6,7 @@ row where it came from a file.
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Annotated, Final, NotRequired
 
@@ -122,11 +122,8 @@ def said(problem: Problem, *, api_url: str) -> ProblemPart:
 def install(app: FastAPI, *, api_url: str) -> None:
     """Make every error of *app* a problem, which links to our pages at *api_url*."""
     app.state.api_url = api_url
-    app.add_exception_handler(ProblemRaised, _raised)
-    app.add_exception_handler(FactoryError, _refused)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(HTTPException, _http)
-    app.add_exception_handler(Exception, _bug)
+    for kind, answer in ANSWERS.items():
+        app.add_exception_handler(kind, answer)
 
 
 def _raised(request: Request, error: Exception) -> Response:
@@ -171,3 +168,13 @@ def _bug(request: Request, error: Exception) -> Response:
     _log.error("%s %s failed.", request.method, request.url.path, exc_info=error)
     detail = "The request failed on our side. Nothing is half done: send it again."
     return response(request, HTTPStatus.INTERNAL_SERVER_ERROR, detail, ())
+
+
+ANSWERS: Final[Mapping[type[Exception], Callable[[Request, Exception], Response]]] = {
+    ProblemRaised: _raised,
+    FactoryError: _refused,
+    RequestValidationError: _invalid,
+    HTTPException: _http,
+    Exception: _bug,
+}
+"""Which error is which problem."""

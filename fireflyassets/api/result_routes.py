@@ -210,7 +210,7 @@ def show_thumbnail(
     if who is not None and who.tenant != customer:
         raise missing
     row = job_row(at, customer, job_id)
-    if who is not None and not _may_see(who, row):
+    if who is not None and not may_see(who, row):
         raise missing
     small = at.thumbnails.of(row, name) if row.campaign_id == campaign else None
     if small is None:
@@ -220,7 +220,7 @@ def show_thumbnail(
     )
 
 
-def _may_see(who: Caller, row: JobRow) -> bool:
+def may_see(who: Caller, row: JobRow) -> bool:
     """Say whether pictures of a job may be shown: reviewers alone see what is not approved."""
     open_review = row.human_reviewed in {HumanReview.PENDING, HumanReview.REJECTED}
     return not open_review or Scope.REVIEW in who.scopes

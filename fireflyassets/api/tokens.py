@@ -83,6 +83,7 @@ _CLAIMS: Final[Mapping[str, Refused]] = {
     "iss": Refused("issuer", "The token is of another issuer.", "Send a token of our issuer."),
     "aud": _AUDIENCE,
     "client_id": _AUDIENCE,
+    "nonce": Refused("nonce", "The token answers another sign-in.", "Sign in anew."),
     "nbf": Refused("not-yet", "The token is not valid yet.", "Wait, or set the issuer's clock."),
     "iat": Refused("not-yet", "The token is from the future.", "Set the issuer's clock."),
 }
@@ -103,6 +104,27 @@ class Bearers:
         Raises:
             ServiceDown: The issuer's keys can't be had.
         """
+        settings = self._settings
+        audience = {settings.oidc_audience_claim: settings.oidc_audience}
+        claims = self._claims(token, audience)
+        return claims if isinstance(claims, Refused) else self._caller(claims)
+
+    def name(self, id_token: str, *, nonce: str) -> str | Refused:
+        """Return what to call the person that signed in, by the token that answers *nonce*.
+
+        Raises:
+            ServiceDown: The issuer's keys can't be had.
+        """
+        client = self._settings.oidc_client_id
+        claims = self._claims(id_token, {"aud": client, "nonce": nonce})
+        if isinstance(claims, Refused):
+            return claims
+        if claims.get("azp", client) != client:
+            return _AUDIENCE
+        return str(claims.get("name") or claims.get("email") or claims.get("sub", ""))
+
+    def _claims(self, token: str, wanted: Mapping[str, str]) -> Mapping[str, object] | Refused:
+        """Return what an unexpired token of the issuer says, if it says what is *wanted*."""
         if not self._settings.oidc_issuer:
             return _NO_ISSUER
         header = _header(token)
@@ -113,18 +135,17 @@ class Bearers:
         try:
             known = KeySet.import_key_set(cast("KeySetSerialization", key_set))
             claims = jwt.decode(token, known, registry=self._registry).claims
-            self._claims_registry().validate(claims)
+            self._claims_registry(wanted).validate(claims)
         except (JoseError, ValueError) as error:
             return _refusal(error)
-        return self._caller(claims)
+        return claims
 
-    def _claims_registry(self) -> jwt.JWTClaimsRegistry:
-        settings = self._settings
+    def _claims_registry(self, said: Mapping[str, str]) -> jwt.JWTClaimsRegistry:
         wanted: dict[str, jwt.ClaimsOption] = {
-            "iss": {"essential": True, "value": settings.oidc_issuer},
-            "exp": {"essential": True},
-            settings.oidc_audience_claim: {"essential": True, "value": settings.oidc_audience},
+            name: {"essential": True, "value": value} for name, value in said.items()
         }
+        wanted["iss"] = {"essential": True, "value": self._settings.oidc_issuer}
+        wanted["exp"] = {"essential": True}
         now = int(self._clock.now().timestamp())
         return jwt.JWTClaimsRegistry(now=now, leeway=int(LEEWAY.total_seconds()), **wanted)
 

@@ -24,6 +24,7 @@ from fireflyassets.settings import Settings
 GROUPS: Final = (
     "fireflyassets.cli.campaign",
     "fireflyassets.cli.failures",
+    "fireflyassets.cli.alarms",
     "fireflyassets.cli.limits",
     "fireflyassets.cli.fence",
     "fireflyassets.cli.budget",

@@ -41,7 +41,7 @@ _BY_CALL: Final = ((), ("endpoint",), ("credential",), ("customer",))
 _WIRE: Final = "each process that calls Adobe, at each HTTP call"
 _TURN: Final = "each run, as a job's turn ends"
 _LEDGER: Final = "each process, once the ledger has it"
-_WATCH: Final = "the sensor `watch`, each minute, from the ledger, the queue and the limiter"
+_WATCH: Final = "the sensor `watch`, twice a minute, from the ledger, the queue and the limiter"
 
 CALLS: Final = Metric(
     "adobe_calls",

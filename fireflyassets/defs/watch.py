@@ -1,5 +1,5 @@
 # pyright: standard
-"""The sensor that looks at everything once a minute.
+"""The sensor that looks at everything twice a minute.
 
 Belongs here: its tick and cursor. Does not: what is looked at (``stages/watch.py``).
 """
@@ -11,8 +11,8 @@ import dagster as dg
 from fireflyassets.defs import resources
 from fireflyassets.stages.watch import Memory
 
-_TICK: Final = 60
-"""Seconds; a period of the alarms on what it measures."""
+_TICK: Final = 30
+"""Seconds; half a period of the alarms on what it measures, so that none is without a number."""
 
 
 @dg.sensor(

@@ -153,9 +153,13 @@ def paced_interval(limits: Limits) -> int:
     )
 
 
-def block_size(weight: int, open_waves: int) -> int:
-    """Return how many tickets one pacer holds at a time: its tenant's weight, shared by waves."""
-    return max(1, weight // max(1, open_waves))
+def block_size(weight: int, open_waves: int, place: int = 0) -> int:
+    """Return how many tickets one pacer holds at a time: its tenant's weight, shared by waves.
+
+    What does not divide goes to the first: *place* is how many of the waves come before.
+    """
+    each, left = divmod(weight, max(1, open_waves))
+    return max(1, each + (place < left))
 
 
 def open_ticket_limit(interval: int) -> int:

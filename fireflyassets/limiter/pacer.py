@@ -68,10 +68,10 @@ class Offload(Protocol):
 class Pacer:
     """Gives the waiters of one wave their tickets of one item, first come, first served.
 
-    *weight* is the tenant's, *open_waves* how many waves of the tenant draw on this item now; both
-    may be set while the pacer runs and hold from the next block on. So may *early*: how long before
-    its due time a ticket is handed out, for who has that long to do before the call. For one event
-    loop.
+    *weight* is the tenant's, *open_waves* how many waves of the tenant draw on this item now, and
+    `place` how many of them come before this one; all may be set while the pacer runs and hold from
+    the next block on. So may `early`: how long before its due time a ticket is handed out, for who
+    has that long to do before the call. For one event loop.
     """
 
     def __init__(
@@ -87,6 +87,7 @@ class Pacer:
     ) -> None:
         self.weight = weight
         self.open_waves = open_waves
+        self.place = 0
         self.early = NO_NOTICE
         self._answers = NO_NOTICE
         self._asked_at = datetime.min.replace(tzinfo=UTC)
@@ -184,7 +185,7 @@ class Pacer:
     async def _reserve(self) -> Granted | Parked:
         """Take the next block, waiting for our turn."""
         while True:
-            answer = await self._answer()
+            answer = await self._block_asked()
             if isinstance(answer, Granted):
                 taken = ROUND * answer.count * self.open_waves // self.weight
                 self._place = answer.turn + taken if answer.turn else 0
@@ -193,14 +194,15 @@ class Pacer:
                 return answer
             await self._sleep(max(0.0, (answer.until - self._now()).total_seconds()))
 
-    async def _answer(self) -> Granted | Parked:
-        """Ask for a block, or hear what the limiter says to a waiter that was cancelled since."""
+    async def _block_asked(self) -> Granted | Parked:
+        """Ask the limiter, or hear what it says to a waiter that was cancelled meanwhile."""
         if self._asking is None:
+            early = self.early + self._ahead + self._answers
             asked = self._ask(
                 self._limiter.reserve,
                 self._item,
-                block_size(self.weight, self.open_waves),
-                notice=max(NO_NOTICE, self.early + self._ahead + self._answers - LATE),
+                block_size(self.weight, self.open_waves, self.place),
+                notice=max(NO_NOTICE, early - LATE),
                 turn=self._place,
             )
             self._asking = asyncio.ensure_future(asked)

@@ -97,35 +97,49 @@ def divide(
     rate_per_minute: int,
     rounds: int,
     staying: int | None = None,
-    seed: int = 1,
+    open_waves: Sequence[int] = (),
 ) -> Division:
-    """Let pacers of *weights* take all they can get; at half-time all but *staying* leave."""
-    return run(lambda: _divide(weights, rate_per_minute, rounds, staying or len(weights), seed))
+    """Let pacers of *weights* take all they can get; at half-time all but *staying* leave.
+
+    *open_waves* says of each by how many its tenant's weight is shared: one, if it is not given.
+    """
+
+    async def main() -> Division:
+        fleet = Fleet(limits_of(rate_per_minute), Random(1))  # noqa: S311 - repeatable, no secret.
+        crowd = _Crowd(fleet, weights, open_waves or [1] * len(weights))
+        return await crowd.divide(rounds, staying or len(weights))
+
+    return run(main)
 
 
-async def _divide(
-    weights: Sequence[int], rate_per_minute: int, rounds: int, staying: int, seed: int
-) -> Division:
-    fleet = Fleet(limits_of(rate_per_minute), Random(seed))  # noqa: S311 - repeatable, no secret.
-    loop = asyncio.get_running_loop()
-    interval = paced_interval(fleet.limits) / SECOND_US
-    span = rounds * sum(weights) * interval
-    served: list[list[float]] = [[] for _ in weights]
+class _Crowd:
+    def __init__(self, fleet: Fleet, weights: Sequence[int], open_waves: Sequence[int]) -> None:
+        self._fleet = fleet
+        self._weights = weights
+        self._open_waves = open_waves
+        self._served: list[list[float]] = [[] for _ in weights]
 
-    async def work(number: int) -> None:
-        pacer = fleet.pacer(weight=weights[number])
-        while number < staying or loop.time() < span / 2:
-            await fleet.ticket(pacer)
-            served[number].append(loop.time())
+    async def divide(self, rounds: int, staying: int) -> Division:
+        interval = paced_interval(self._fleet.limits) / SECOND_US
+        one_round = interval * sum(self._weights)
+        half = rounds * one_round / 2
+        untils = [2 * half if n < staying else half for n in range(len(self._weights))]
+        await run_for(2 * half, [self._work(n, until) for n, until in enumerate(untils)])
+        late = [sum(1 for at in times if at > half) for times in self._served]
+        ideal = half / interval / sum(self._weights[:staying])
+        gaps = [max((b - a for a, b in pairwise(each)), default=2 * half) for each in self._served]
+        calls = sum(map(len, self._served))
+        return Division(
+            shares=[n / (ideal * weight) for n, weight in zip(late, self._weights, strict=True)],
+            use=calls * interval / half / 2,
+            worst_gap=max(gaps) / one_round,
+            writes_per_grant=self._fleet.store.writes / calls,
+        )
 
-    await run_for(span, [work(number) for number in range(len(weights))])
-    late = [sum(1 for at in times if at > span / 2) for times in served]
-    ideal = span / 2 / interval / sum(weights[:staying])
-    gaps = [max((b - a for a, b in pairwise(times)), default=span) for times in served]
-    calls = sum(map(len, served))
-    return Division(
-        shares=[count / (ideal * weight) for count, weight in zip(late, weights, strict=True)],
-        use=calls * interval / span,
-        worst_gap=max(gaps) / interval / sum(weights),
-        writes_per_grant=fleet.store.writes / calls,
-    )
+    async def _work(self, number: int, until: float) -> None:
+        loop = asyncio.get_running_loop()
+        pacer = self._fleet.pacer(weight=self._weights[number])
+        pacer.open_waves = self._open_waves[number]
+        while loop.time() < until:
+            await self._fleet.ticket(pacer)
+            self._served[number].append(loop.time())

@@ -1,13 +1,13 @@
 """What a stack remembers from one start to the next: its ports and the key of its issuer.
 
-Belongs here: choosing ports, and the private file that holds both, so that URLs and tokens survive
-a restart. Does not: what listens on a port, what a token says (``issuer.py``).
+Belongs here: choosing ports, and the private file that holds both, so that URLs, tokens and
+sessions survive a restart. Does not: what listens on a port, what a token says (``issuer.py``).
 """
 
 import json
 import socket
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, cast
 
@@ -17,18 +17,19 @@ from fireflyassets.local.issuer import Issuer
 from fireflyassets.ports.clock import Clock
 
 HOST: Final = "127.0.0.1"
-LISTENERS: Final = ("aws", "twin", "api", "code", "dagster")
+LISTENERS: Final = ("aws", "twin", "api", "sign-in", "code", "dagster")
 """The services that listen; the name is also the one of `--port NAME=NUMBER`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Ports by listener and bearer tokens by customer."""
+    """Ports by listener, bearer tokens by customer, and who issues them."""
 
     ports: Mapping[str, int]
     tokens: Mapping[str, str]
     moved: tuple[str, ...] = ()
     """A sentence for each port that had to change since the last start."""
+    issuer: Issuer = field(default_factory=Issuer.new)
 
     def url(self, listener: str) -> str:
         """Return the base URL of a listener, without a slash at its end."""
@@ -60,7 +61,7 @@ def recall(
     tokens = {name: issuer.token(name, now=clock.now()) for name in sorted(customers)}
     for customer, token in tokens.items():
         write_private(folder.tokens / customer, token)
-    return Access(chosen, tokens, tuple(moved))
+    return Access(chosen, tokens, tuple(moved), issuer)
 
 
 def is_free(port: int) -> bool:

@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from fireflyassets.local import sign_in
 from fireflyassets.local.access import HOST, Access
 from fireflyassets.local.folder import StateFolder
-from fireflyassets.local.issuer import ISSUER
+from fireflyassets.local.issuer import CLIENT, ISSUER
 from fireflyassets.local.processes import MARK
 
 REGION: Final = "us-east-1"
@@ -34,6 +35,7 @@ _DROPPED: Final = (
     "DAGSTER_",
     # They name real issuers and identities; the stack has its own.
     "FIREFLYASSETS_OIDC_",
+    "FIREFLYASSETS_SESSION_KEYS",
     "FIREFLYASSETS_QUEUE_SENDERS",
 )
 _DROPPED_ENDINGS: Final = ("_PROXY",)
@@ -71,8 +73,7 @@ def compose(
         **kept,
         **_aws(access),
         **_factory(access, project),
-        "FIREFLYASSETS_OIDC_ISSUER": ISSUER,
-        "FIREFLYASSETS_OIDC_KEYS_URL": folder.key_set.as_uri(),
+        **_issuer(access, folder),
         **secrets,
         MARK: str(folder.root),
         CODE_SERVER_PORT: str(access.ports["code"]),
@@ -86,6 +87,18 @@ def compose(
 def _is_dropped(name: str) -> bool:
     upper = name.upper()
     return upper.startswith(_DROPPED) or upper.endswith(_DROPPED_ENDINGS)
+
+
+def _issuer(access: Access, folder: StateFolder) -> dict[str, str]:
+    url = access.url("sign-in")
+    return {
+        "FIREFLYASSETS_OIDC_ISSUER": ISSUER,
+        "FIREFLYASSETS_OIDC_KEYS_URL": folder.key_set.as_uri(),
+        "FIREFLYASSETS_OIDC_CLIENT_ID": CLIENT,
+        "FIREFLYASSETS_OIDC_AUTHORIZE_URL": f"{url}{sign_in.AUTHORIZE}",
+        "FIREFLYASSETS_OIDC_TOKEN_URL": f"{url}{sign_in.TOKEN}",
+        "FIREFLYASSETS_SESSION_KEYS": json.dumps([access.issuer.session_key()]),
+    }
 
 
 def _aws(access: Access) -> dict[str, str]:

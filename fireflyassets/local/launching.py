@@ -7,14 +7,24 @@ Does not: what happens while the stack runs.
 import shutil
 import tempfile
 from collections.abc import Generator, Iterable, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from fireflyassets.adapters.clock import SystemClock
+from fireflyassets.api.pages.shell import PREFIX
+from fireflyassets.api.pages.sign_in import BACK
 from fireflyassets.core.errors import UnusableConfiguration
-from fireflyassets.local import access, environment, folder, keeping, processes, services
+from fireflyassets.local import (
+    access,
+    environment,
+    folder,
+    keeping,
+    processes,
+    services,
+    sign_in,
+)
 from fireflyassets.local.stack import Say, Stack, stopped_at_the_end
 
 PROJECT_PARTS: Final = ("dagster.yaml", "workspace.yaml", "campaigns")
@@ -81,9 +91,17 @@ def launched(options: Options, say: Say) -> Generator[Stack]:
             module=options.module,
             twin_options=options.twin_options,
         )
-        with keeping.kept(state), stopped_at_the_end(stack):
+        with _sign_in(doors, project), keeping.kept(state), stopped_at_the_end(stack):
             stack.start(services.phases(composition))
             yield stack
+
+
+def _sign_in(doors: access.Access, project: Path) -> AbstractContextManager[None]:
+    """Let people choose who they are; it ends after the stack, which may ask it until then."""
+    back_to = f"{doors.url('api')}{PREFIX}{BACK}"
+    doorway = sign_in.Doorway(doors.issuer, SystemClock(), back_to=back_to)
+    app = sign_in.create_app(doorway, _customers(project), origin=doors.url("sign-in"))
+    return sign_in.served(app, host=access.HOST, port=doors.ports["sign-in"])
 
 
 def require_project(project: Path) -> None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from fireflyassets.api.pages.shell import PREFIX
 from fireflyassets.core.errors import FactoryError, UnusableConfiguration
 from fireflyassets.local import demo as course
 from fireflyassets.local import disk, report, sample
@@ -86,6 +87,7 @@ def _demo(arguments: argparse.Namespace) -> int:
         options = _options(arguments, project, simulated, state=state.path)
         with _started(options) as stack:
             _clear_results(output)
+            say(f"To watch it in the browser: {_pages(stack)}")
             outcome = course.run(stack, plan, say)
         kept = _tell(outcome, output)
         state.needed = not kept
@@ -158,6 +160,7 @@ def _welcome(stack: Stack) -> str:
     return "\n".join(
         [
             "The local stack is up; Ctrl-C stops it.",
+            f"  Pages      {_pages(stack)}",
             f"  Dagster    {url('dagster')}",
             f"  API docs   {url('api')}/openapi.json",
             f"  Twin       {url('twin')}/_twin/summary",
@@ -166,6 +169,10 @@ def _welcome(stack: Stack) -> str:
             f"  Logs       {stack.folder.logs}",
         ]
     )
+
+
+def _pages(stack: Stack) -> str:
+    return f"{stack.access.url('api')}{PREFIX}/"
 
 
 def _options(

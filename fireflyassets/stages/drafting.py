@@ -14,7 +14,7 @@ from fireflyassets.core.brief import Row
 from fireflyassets.core.campaign import Campaign, ReviewMode
 from fireflyassets.core.errors import UnusableConfiguration
 from fireflyassets.core.job import JobRequest, JobRow, Rewritten
-from fireflyassets.core.recipe import JOB_TEXTS
+from fireflyassets.core.recipe_step import JOB_TEXTS
 from fireflyassets.core.request import Problem, prompt_problems, validate
 from fireflyassets.core.status import HumanReview, Status
 from fireflyassets.ports.catalogue import Catalogue

@@ -136,6 +136,8 @@ class Steering:
 
     def cancel_all(self, customer: str, campaign: str, *, by: str) -> None:
         """Put a campaign on hold and cancel its jobs; those that run are ended by their waves."""
+        # An earlier hold would keep its own words, and its jobs are cancelled now.
+        self.ledger.resume_campaign(customer, campaign)
         self.hold(customer, campaign, reason=CANCELLED, by=by)
         for status in (Status.QUEUED, Status.RUNNING, Status.DLQ, Status.REVIEW):
             waiting = self._rows(customer, campaign, status)

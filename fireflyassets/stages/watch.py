@@ -3,7 +3,7 @@
 In: the ledger's and the queue's counts, the limiter's items. Out: gauges, and at most a lower rate
 for a time. Spends: nothing.
 
-It looks at what stands, from one place, once a minute. Nothing hangs on it but gauges and the
+It looks at what stands, from one place, twice a minute. Nothing hangs on it but gauges and the
 brake: a look that is left out is made up for by the next one.
 """
 
@@ -37,6 +37,8 @@ BRAKED_FOR: Final = timedelta(minutes=15)
 _WHY: Final = "over 1 % of its calls were answered 429 in each of five minutes"
 _SOON: Final = timedelta(minutes=1)
 """A ticket that is due by then is free."""
+_MINUTE: Final = timedelta(seconds=50)
+"""Samples are at least so far apart: looks come more often, so that no minute is without one."""
 _GAP: Final = timedelta(seconds=150)
 """Looks that are further apart tell nothing of single minutes."""
 _KEPT: Final = alarm.REFUSED_CALLS.of + 1
@@ -83,6 +85,8 @@ class Watch:
     catalogue: Catalogue
     limits: Callable[[str, Family], Limits]
     tally: Tally
+    brakes: bool = True
+    """False: it only looks."""
 
     def look(self, memory: Memory, *, now: datetime) -> Memory:
         """Set every gauge, brake where the alarm on refusals fires, and say what to remember."""
@@ -147,9 +151,10 @@ class Watch:
     def _sampled(
         self, state: ItemState, before: tuple[Sample, ...], now: datetime
     ) -> tuple[Sample, ...]:
-        sample = Sample(now, state.used_today, state.refused_today)
         self.tally.set(metric.RATE, state.rate_per_minute, item=state.item)
-        kept = (*before, sample)[-_KEPT:]
+        kept = before
+        if not before or now - before[-1].at >= _MINUTE:
+            kept = (*before, Sample(now, state.used_today, state.refused_today))[-_KEPT:]
         for minutes, used, _ in list(_minutes(kept))[-1:]:
             left = 100 * (1 - used / (minutes * state.rate_per_minute))
             self.tally.set(metric.HEADROOM, min(100.0, max(0.0, left)), item=state.item)
@@ -164,7 +169,7 @@ class Watch:
         one = alarm.REFUSED_CALLS
         shares = [_share(one, used, refused) for _, used, refused in _minutes(samples)]
         by_hand = state.override is not None and state.override.until > now
-        if by_hand or not one.fires(shares):
+        if by_hand or not self.brakes or not one.fires(shares):
             return
         # Never above what refusals have come down to: an override would lift it.
         rate = min(state.rate_per_minute, BRAKED * state.nominal_per_minute)

@@ -18,8 +18,12 @@ from fireflyassets.ports.ledger import JobLedger
 def goes_first(other: Wave, mine: Wave, *, now: datetime) -> bool:
     """Say whether *mine* stays warm for *other*: older, of the same lane, and still taking."""
     same = (other.customer, other.credential) == (mine.customer, mine.credential)
-    older = (other.formed_at, other.wave_id) < (mine.formed_at, mine.wave_id)
+    older = _age(other) < _age(mine)
     return same and older and is_running(other, now=now) and not other.draining
+
+
+def _age(wave: Wave) -> tuple[datetime, str]:
+    return wave.formed_at, wave.wave_id
 
 
 def is_running(wave: Wave, *, now: datetime) -> bool:
@@ -60,6 +64,7 @@ class Share:
         ]
         for pacer in self.pacers:
             pacer.open_waves = 1 + len(others)
+            pacer.place = sum(_age(other) < _age(mine) for other in others)
 
 
 @dataclass(slots=True)

@@ -2,7 +2,7 @@
 
 import asyncio
 import io
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -11,10 +11,12 @@ from fastapi import FastAPI
 from joserfc import jwt
 from joserfc.jwk import ECKey, Key, KeySet
 from PIL import Image
+from pydantic import SecretStr
 
 from fireflyassets.adapters.limit_files import DOCUMENTED
 from fireflyassets.adapters.memory.keys import MemoryKeys
 from fireflyassets.adapters.pillow import PillowPictures
+from fireflyassets.adapters.provider import OidcProvider
 from fireflyassets.api.app import create_app
 from fireflyassets.api.desk import Ports
 from fireflyassets.core import ids
@@ -36,6 +38,8 @@ from fireflyassets_tests.front_door import (
 PUBLIC = "https://assets.example"
 ISSUER = "https://issuer.example"
 KEY = ECKey.generate_key("P-256", auto_kid=True)
+CLIENT = "pages"
+SESSION_KEY = SecretStr("0" * 32)
 
 
 def token(
@@ -107,22 +111,9 @@ class Clerk:
         return self.ask("POST", "/v1/jobs", json=fields)
 
 
-def clerk(
-    catalogue: Catalogue | None = None,
-    *,
-    api_url: str = PUBLIC,
-    peer: str = "203.0.113.9",
-    issuer: str = ISSUER,
-    lists_per_minute: int = 100_000,
-) -> Clerk:
-    """Return a clerk of an API with nothing behind it yet."""
-    door = front_door(catalogue)
-    settings = Settings(
-        api_url=api_url,
-        oidc_issuer=issuer,
-        lists_per_minute=lists_per_minute,
-    )
-    ports = Ports(
+def ports_of(door: FrontDoor) -> Ports:
+    """Return the ports behind a door, as the API takes them."""
+    return Ports(
         ledger=door.ledger,
         objects=door.objects,
         queue=door.queue,
@@ -133,7 +124,30 @@ def clerk(
         limits=lambda _, family: DOCUMENTED[family],
         keys=MemoryKeys(KeySet([KEY]).as_dict(private=False)),
     )
-    return Clerk(door, create_app(ports, settings), peer)
+
+
+def clerk(
+    catalogue: Catalogue | None = None,
+    *,
+    api_url: str = PUBLIC,
+    peer: str = "203.0.113.9",
+    issuer: str = ISSUER,
+    provide: Callable[[httpx.Request], httpx.Response] = lambda _: httpx.Response(503),
+    lists_per_minute: int = 100_000,
+) -> Clerk:
+    """Return a clerk of an API with nothing behind it yet."""
+    door = front_door(catalogue)
+    settings = Settings(
+        api_url=api_url,
+        oidc_issuer=issuer,
+        oidc_client_id=CLIENT,
+        oidc_authorize_url=f"{ISSUER}/authorize",
+        oidc_token_url=f"{ISSUER}/token",
+        session_keys=(SESSION_KEY,),
+        lists_per_minute=lists_per_minute,
+    )
+    provider = OidcProvider(settings, httpx.MockTransport(provide))
+    return Clerk(door, create_app(ports_of(door), settings, provider), peer)
 
 
 def picture(width: int = 640, height: int = 360) -> bytes:

@@ -15,6 +15,8 @@ import pytest
 
 from fireflyassets.adapters.files import FileCatalogue
 from fireflyassets.api import intake_routes, open_routes, reference_routes, result_routes
+from fireflyassets.api.pages.app import ROUTERS as PAGE_ROUTERS
+from fireflyassets.api.pages.shell import PREFIX
 from fireflyassets.cli.main import main
 from fireflyassets.core import ids
 from fireflyassets.core.failure import Family
@@ -179,6 +181,8 @@ def test_every_address_is_there(page: Page) -> None:
     parts = (intake_routes, reference_routes, result_routes, open_routes)
     routes = [route for part in parts for route in part.router.routes]
     templates = {getattr(route, "path", "") for route in routes}
+    of_pages = [route for router in PAGE_ROUTERS for route in router.routes]
+    templates |= {f"{PREFIX}{getattr(route, 'path', '')}" for route in of_pages}
     patterns = [re.compile(re.sub(r"\{\w+\}", "[^/]+", template)) for template in templates]
     twin = "".join(path.read_text(encoding="utf-8") for path in modules(PACKAGE / "twin"))
 

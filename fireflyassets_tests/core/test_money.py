@@ -2,13 +2,22 @@
 
 from datetime import date
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from fireflyassets.core.money import Cause, Kind, RateCard, card_for, estimate, picture_charges
+from fireflyassets.core.money import (
+    Cause,
+    Kind,
+    RateCard,
+    card_for,
+    cost_of,
+    estimate,
+    picture_charges,
+)
 from fireflyassets.core.photoshop_step import ComposeStep
 from fireflyassets.core.recipe import Recipe
 from fireflyassets.core.recipe_step import GenerateStep, Model, When
@@ -124,3 +133,15 @@ def test_every_cause_that_a_report_needs_is_there() -> None:
         "orphaned",
         "saved-by-cache",
     }
+
+
+def test_every_cause_is_in_the_docs_with_who_books_it() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "flow.md").read_text()
+    section = page.partition("## Why an operation was spent")[2].partition("\n## ")[0]
+
+    assert [cause for cause in Cause if f"`{cause}`" not in section] == []
+    for line in section.splitlines():
+        named = {cause for cause in Cause if line.startswith("| `") and f"`{cause}`" in line[:40]}
+        for cause in named:
+            certain = cost_of([(cause, Decimal(1))]).certain == 1
+            assert certain is ("| yes |" in line), cause

@@ -148,3 +148,15 @@ def test_pictures_that_photoshop_does_not_make_or_take_are_found(
 
     assert len(found) == (told is not None)
     assert all((told or "") in fault for fault in found)
+
+
+def test_a_picture_that_stands_in_serves_the_locales_that_lack_the_other() -> None:
+    """With `or` each locale needs one of the pictures only; with none of them it is told."""
+    english = {"when": {"locale": ["en-GB"]}}
+    wide = {"name": "wide", "kind": "expand", "picture": "art.picture", "size": "48x27", **english}
+    layout = {**LAYOUT, "inputs": {"Hero": "wide.picture or art.picture"}}
+    german = {"when": {"locale": ["de-DE"]}}
+
+    assert list(faults(recipe({**ART, "size": "2048x2048"}, wide, layout), ())) == []
+    told = list(faults(recipe({**ART, **german}, {**wide, **german}, layout), ()))
+    assert {fault.split(":")[0] for fault in told} == {"locale ar-AE", "locale en-GB"}

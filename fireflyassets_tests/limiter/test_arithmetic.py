@@ -96,11 +96,20 @@ def test_instants_survive_the_integers(at: datetime) -> None:
 
 
 @pytest.mark.parametrize(
-    ("weight", "waves", "size"), [(1, 1, 1), (6, 2, 3), (7, 2, 3), (1, 3, 1), (0, 1, 1), (5, 0, 5)]
+    ("weight", "waves", "size"), [(1, 1, 1), (6, 2, 3), (7, 2, 4), (1, 3, 1), (0, 1, 1), (5, 0, 5)]
 )
 def test_a_block_is_the_weight_shared_by_the_waves(weight: int, waves: int, size: int) -> None:
     """Every pacer may hold at least one ticket."""
     assert law.block_size(weight, waves) == size
+
+
+@given(weight=st.integers(1, 40), waves=st.integers(1, 40))
+def test_a_tenants_blocks_are_its_weight(weight: int, waves: int) -> None:
+    """All waves of a tenant together hold its weight; more waves than that hold one ticket each."""
+    blocks = [law.block_size(weight, waves, place) for place in range(waves)]
+
+    assert sum(blocks) == max(weight, waves)
+    assert max(blocks) - min(blocks) <= 1
 
 
 @pytest.mark.parametrize(("rate", "tickets"), [(1, 3), (4, 12), (60, 192), (600, 1920)])

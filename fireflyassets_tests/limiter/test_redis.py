@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from fireflyassets.limiter.arithmetic import micros
 from fireflyassets.limiter.errors import ItemBroken
 from fireflyassets.limiter.memory import MemoryLimiter
-from fireflyassets.limiter.port import Due, Waiting
+from fireflyassets.limiter.port import Due, Stale, Waiting
 from fireflyassets.limiter.redis import RedisLimiter, Script
 from fireflyassets_tests.limiter.equality import DAYS, RATES, Step, compare, steps
 from fireflyassets_tests.limiter.worlds import NOON, StandingClock, granted, per_minute, seconds
@@ -107,6 +107,36 @@ def test_a_forgotten_item_is_made_again(connection: redis.Redis) -> None:
     granted(limiter, ITEM)
 
     assert limiter.state(ITEM).used_today == 1
+
+
+class Doubtful:
+    """A watch that trusts the clock until it is told not to."""
+
+    def __init__(self) -> None:
+        self.trusts = True
+
+    def trusted(self) -> bool:
+        """Say so."""
+        return self.trusts
+
+    def settle(self) -> None:
+        """Trust it again."""
+        self.trusts = True
+
+
+def test_nothing_fires_after_a_step_of_the_clock(connection: redis.Redis) -> None:
+    """Redis keeps its own time, but waiting goes by ours: a step of it is measured first."""
+    clock, watch = StandingClock(), Doubtful()
+    limiter = RedisLimiter(connection, now=clock.now, watch=watch, server_clock=False)
+    limiter.register(ITEM, per_minute(60))
+    ticket = granted(limiter, ITEM).tickets[0]
+    watch.trusts = False
+
+    doubted = limiter.check(ticket)
+    limiter.refresh(ITEM)
+
+    assert doubted == Stale()
+    assert limiter.check(ticket) == Due(ticket)
 
 
 @pytest.mark.parametrize(

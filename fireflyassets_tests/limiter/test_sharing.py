@@ -80,6 +80,15 @@ def test_what_those_who_leave_would_have_had_goes_to_the_others() -> None:
     assert max(result.shares[:10]) <= 1.25
 
 
+def test_waves_of_a_tenant_share_its_weight_where_calls_are_scarce() -> None:
+    """While turns are kept, a tenant with four waves has no more than twenty tenants with one."""
+    result = divide([1] * 24, rate_per_minute=4, rounds=40, open_waves=[4] * 4 + [1] * 20)
+
+    tenant = sum(result.shares[:4]) * 21 / 24
+    assert tenant == pytest.approx(1, abs=0.25)
+    assert min(result.shares[4:]) * 21 / 24 >= 0.8
+
+
 def test_a_crowd_writes_hardly_more_than_once_for_each_call() -> None:
     """Whoever waits for its turn reads, and does not write."""
     assert divide([1] * 30, rate_per_minute=4, rounds=30).writes_per_grant <= 1.2

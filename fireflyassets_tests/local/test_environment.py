@@ -9,7 +9,7 @@ from fireflyassets.local.environment import compose
 from fireflyassets.local.folder import StateFolder
 from fireflyassets.settings import Settings
 
-PORTS = {"aws": 1001, "twin": 1002, "api": 1003, "code": 1004, "dagster": 1005}
+PORTS = {"aws": 1001, "twin": 1002, "api": 1003, "code": 1004, "dagster": 1005, "sign-in": 1006}
 ACCESS = Access(PORTS, {"acme": "token-of-acme"})
 
 

@@ -7,12 +7,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from html import unescape
 from pathlib import Path
 
 import httpx
 import psutil
 import pytest
 
+from fireflyassets.api.pages.shell import PREFIX
 from fireflyassets.local import processes
 
 pytestmark = [pytest.mark.stack, pytest.mark.whole]
@@ -57,7 +59,7 @@ def lines_until(process: "subprocess.Popen[str]", last: str) -> list[str]:
 
 
 def urls(said: list[str]) -> list[str]:
-    """Return the URLs in what a stack says of itself: Dagster, API, twin, AWS."""
+    """Return the URLs in what a stack says of itself: pages, Dagster, API, twin, AWS."""
     return URL.findall("\n".join(said))
 
 
@@ -70,6 +72,14 @@ def foreign_doors(state: Path) -> list[str]:
         if door.status == psutil.CONN_LISTEN
         and door.laddr.ip.removeprefix("::ffff:") != "127.0.0.1"
     ]
+
+
+def signed_in(pages: str) -> str:
+    """Click through the sign-in of the stack, and return the page that one comes to."""
+    with httpx.Client(follow_redirects=True) as browser:
+        asked = browser.get(f"{pages}{PREFIX}/")
+        (query,) = re.findall(r'href="(\?[^"]*customer=acme&amp;role=Operator)"', asked.text)
+        return browser.get(f"{asked.url.copy_with(query=None)}{unescape(query)}").text
 
 
 def kill_service(state: Path, word: str) -> None:
@@ -90,7 +100,8 @@ def test_stack_starts_refuses_a_second_stops_and_comes_back(tmp_path: Path) -> N
     with started(state, "up") as up:
         first = urls(lines_until(up, "Logs"))
         foreign = foreign_doors(state)
-        answers = [httpx.get(f"{first[0]}/server_info"), httpx.get(f"{first[1]}/health")]
+        answers = [httpx.get(f"{first[0]}/health"), httpx.get(f"{first[1]}/server_info")]
+        shown = signed_in(first[0])
         second = subprocess.run(  # noqa: S603 - our own program.
             command(state, "up"), capture_output=True, text=True, check=False
         )
@@ -105,15 +116,17 @@ def test_stack_starts_refuses_a_second_stops_and_comes_back(tmp_path: Path) -> N
 
     assert foreign == []
     assert [answer.status_code for answer in answers] == [200, 200]
+    assert "<h1>Campaigns</h1>" in shown
+    assert "Spring launch" in shown
     assert second.returncode == 1
     assert re.fullmatch(
-        f"A stack is already running on {state} \\(process {up.pid}, {first[0]}\\); .*\n",
+        f"A stack is already running on {state} \\(process {up.pid}, {first[1]}\\); .*\n",
         second.stderr,
     )
     assert (up.returncode, complaint) == (0, "")
     assert said.strip() == f"Stopped; the state is kept in {state}."
     assert left == []
-    assert after == {"process": demo.pid, "url": first[0]}
+    assert after == {"process": demo.pid, "url": first[1]}
     assert demo.returncode == 1
     assert death.startswith("code died (signal SIGKILL). Its log ")
     assert processes.of_stack(state) == []

@@ -6,10 +6,11 @@ import pytest
 
 from fireflyassets.core.status import Status
 from fireflyassets.limiter.virtual_time import run
-from fireflyassets.ports.entries import Wave, WaveState
+from fireflyassets.ports.entries import Claim, Release, Wave, WaveState
 from fireflyassets.stages.dispatch import STALE_AFTER, RunState, sweep, take_over
+from fireflyassets.wave.beginning import asked_for
 from fireflyassets_tests.floor import floor, turns
-from fireflyassets_tests.front_door import NOON
+from fireflyassets_tests.front_door import CUSTOMER, NOON
 from fireflyassets_tests.stages.waves import batches, crashed_rows, formed
 
 
@@ -209,5 +210,52 @@ def test_runs_that_do_not_begin_are_not_asked_for_without_end() -> None:
         assert (row.status, row.crashes) == (Status.QUEUED, 0)
         assert "none of its 3 runs began it" in (row.reason or "")
         assert batches(here) == []
+
+    run(scenario)
+
+
+def test_a_relaunch_keeps_none_but_the_wave_s_own_jobs() -> None:
+    """Who died while giving a job back left it on the list; it is another wave's by now."""
+
+    async def scenario() -> None:
+        here = floor()
+        own, foreign = here.order(2)
+        (batch,) = batches(here)
+        wave = formed(here, batch, "w-1")
+        assert wave is not None
+        here.ledger.release(
+            Claim.standing(here.row(foreign)), Release("given back"), now=here.clock.now()
+        )
+        assert here.ledger.claim(foreign, wave.customer, "w-2", now=here.clock.now())
+        await here.clock.sleep(STALE_AFTER + timedelta(seconds=1))
+
+        swept = sweep(here.ledger, now=here.clock.now(), look=lambda _: RunState.UNSEEN)
+
+        assert [one.jobs for one in swept.to_launch] == [(own,)]
+        stored = here.ledger.wave("w-1")
+        assert stored is not None
+        assert stored.jobs == (own,)
+
+    run(scenario)
+
+
+@pytest.mark.parametrize(("deaths", "sizes"), [(0, [4]), (1, [4]), (2, [2, 2]), (3, [1, 1, 1, 1])])
+def test_jobs_that_crashed_are_set_apart_in_a_person_s_run_too(
+    deaths: int, sizes: list[int]
+) -> None:
+    """Whoever starts them: halved after the second crash, alone after the third."""
+
+    async def scenario() -> None:
+        here = floor()
+        jobs = here.order(4)
+        for _ in range(deaths):
+            for job in jobs:
+                claim = here.ledger.claim(job, CUSTOMER, "w-0", now=here.clock.now())
+                assert claim is not None
+                here.ledger.release(claim, Release("died", crashed=True), now=here.clock.now())
+
+        asked = asked_for(here.ledger, CUSTOMER, jobs)
+
+        assert [len(batch.rows) for batch in asked.batches] == sizes
 
     run(scenario)

@@ -12,7 +12,7 @@ from fireflyassets.limiter.virtual_time import run
 from fireflyassets.ports.entries import Attempt, AttemptState, Claim, Ending, Operation, Release
 from fireflyassets.ports.paid import NotAccepted
 from fireflyassets.stages.forming import Lane, form, next_batches
-from fireflyassets.stages.steering import Cancelled, Cancelling, Kept, Steering
+from fireflyassets.stages.steering import CANCELLED, Cancelled, Cancelling, Kept, Steering
 from fireflyassets_tests.books import books_agree
 from fireflyassets_tests.floor import floor
 from fireflyassets_tests.front_door import CAMPAIGN, CUSTOMER, NOON, FrontDoor, asked, front_door
@@ -260,3 +260,20 @@ def _ended(door: FrontDoor, claim: Claim, status: Status) -> JobRow:
     row = door.ledger.job(claim.job_id)
     assert row is not None
     return row
+
+
+def test_a_campaign_that_was_on_hold_is_cancelled_in_the_words_of_the_cancel() -> None:
+    """Whoever looks at what is sent later learns that it waits behind a cancel, not a hold."""
+    door = front_door()
+    (row,) = jobs(door, "a")
+    steering(door).hold(CUSTOMER, CAMPAIGN, reason="wrong price", by="x")
+
+    steering(door).cancel_all(CUSTOMER, CAMPAIGN, by="y")
+
+    hold = door.ledger.campaign_hold(CUSTOMER, CAMPAIGN)
+    assert hold is not None
+    assert hold.reason == f"The campaign is on hold (y): {CANCELLED}"
+    assert current(door, row).status is Status.CANCELLED
+    (later,) = jobs(door, "b")
+    assert formed(door) == []
+    assert current(door, later).hold == hold

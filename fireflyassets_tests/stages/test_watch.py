@@ -1,6 +1,6 @@
 """The watch, minute by minute in virtual time: gauges, standstill, and the brake on refusals."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 
 import pytest
@@ -199,6 +199,23 @@ def test_five_minutes_of_refusals_brake_and_four_do_not() -> None:
     assert other.override is None
 
 
+def test_looking_more_often_brakes_no_sooner() -> None:
+    """Looks of every ten seconds judge whole minutes, as looks of every minute do."""
+    scene = Scene()
+    scene.look()
+    braked = []
+    for look in range(36):
+        scene.limiter.reserve(FIREFLY, 3)
+        if look % 6 == 0:
+            scene.limiter.pause(FIREFLY, timedelta(seconds=1))
+        scene.clock.jump(timedelta(seconds=10))
+        scene.look()
+        braked.append(scene.limiter.state(FIREFLY).override is not None)
+
+    assert 24 <= braked.index(True) <= 30
+    assert len(scene.memory.samples[FIREFLY]) == 6
+
+
 def test_the_brake_never_lifts_a_rate_that_refusals_have_lowered_further() -> None:
     """Braking caps: it sets no higher rate than the one in force."""
     scene = Scene()
@@ -232,6 +249,17 @@ def test_an_operators_rate_stays() -> None:
     override = scene.limiter.state(FIREFLY).override
     assert override is not None
     assert override.by == "ada"
+
+
+def test_who_only_looks_brakes_nothing() -> None:
+    """A scraper's look sets gauges and leaves the limiter alone."""
+    scene = Scene()
+    scene.watch = replace(scene.watch, brakes=False)
+    scene.minute()
+    for _ in range(6):
+        scene.minute(calls=20, refused=1)
+
+    assert scene.limiter.state(FIREFLY).override is None
 
 
 def test_a_gap_between_looks_brakes_nothing() -> None:

@@ -146,7 +146,7 @@ def test_a_tenants_waves_split_its_weight() -> None:
     """Two credentials make two waves at work, each with half the weight, until one of them ends."""
 
     async def scenario() -> None:
-        weights = {"acme": 6}
+        weights = {"acme": 7}
         here = floor(
             catalogue=Credentials(
                 credential("acme-main", "acme", weights=weights),
@@ -164,13 +164,15 @@ def test_a_tenants_waves_split_its_weight() -> None:
 
         await here.clock.sleep(timedelta(seconds=16))
         while_both = [pacer_of(engine).open_waves for engine in engines]
+        places = [pacer_of(engine).place for engine in engines]
         await working[0]
         await here.clock.sleep(timedelta(seconds=16))
         after = pacer_of(engines[1]).open_waves
         await asyncio.gather(working[1], beside)
 
-        assert {pacer_of(engine).weight for engine in engines} == {6}
+        assert {pacer_of(engine).weight for engine in engines} == {7}
         assert while_both == [2, 2]
+        assert places == [0, 1]
         assert after == 1
 
     run(scenario)

@@ -13,13 +13,14 @@ from typing import cast
 import pytest
 
 from fireflyassets.core.failure import Family, Fault
-from fireflyassets.core.status import ENDED
+from fireflyassets.core.status import ENDED, Status
 from fireflyassets.fence.resolving import Resolver
 from fireflyassets.limiter.virtual_time import run
-from fireflyassets.ports.entries import AttemptState, Decision, Verdict
+from fireflyassets.ports.entries import AttemptState, Claim, Decision, Ending, Verdict
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.paid import EndedBadly, Gone, NotAccepted
 from fireflyassets.stages.dispatch import take_over
+from fireflyassets.wave.reports import Ended, Turn
 from fireflyassets.wave.sweeping import Sweep
 from fireflyassets_tests.books import books_agree
 from fireflyassets_tests.floor import Floor, floor, turns
@@ -266,5 +267,35 @@ def test_word_on_an_ended_job_changes_its_cost() -> None:
 
         row, cost = here.row(job), here.ledger.history(job).cost
         assert (row.cost, row.unsettled) == (cost, cost.open)
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("ended", [False, True])
+def test_an_end_that_came_too_late_is_not_told_as_ours(*, ended: bool) -> None:
+    """The job was taken over just before, maybe ended by another wave: this turn is lost."""
+
+    async def scenario() -> None:
+        here = floor()
+        (job,) = here.order(1)
+        (wave,) = here.begin([job]).waves
+        finish, late = here.ledger.finish, [True]
+
+        def taken_over_first(claim: Claim, ending: Ending) -> Status:
+            if late:
+                late.clear()
+                take_over(here.ledger, wave, now=here.clock.now())
+                if ended:
+                    other = here.ledger.claim(job, claim.customer, "w-9", now=here.clock.now())
+                    assert other is not None
+                    finish(other, replace(ending, reason="ended by the other"))
+            return finish(claim, ending)
+
+        here.ledger.finish = taken_over_first
+        await here.engine(wave).run()
+
+        assert [one.turn for one in here.reports if isinstance(one, Ended)] == [Turn.LOST]
+        if ended:
+            assert here.row(job).reason == "ended by the other"
 
     run(scenario)

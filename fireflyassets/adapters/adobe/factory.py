@@ -20,6 +20,7 @@ from fireflyassets.adapters.adobe.hosts import AllowedHosts
 from fireflyassets.adapters.adobe.ims import Ims
 from fireflyassets.adapters.adobe.mint import TokenDesk
 from fireflyassets.adapters.adobe.photoshop import PhotoshopCutter, PhotoshopDocuments
+from fireflyassets.adapters.adobe.poll_share import PollShare
 from fireflyassets.adapters.adobe.references import ReferenceDesk
 from fireflyassets.adapters.adobe.results import ResultStore
 from fireflyassets.adapters.adobe.service import ServiceParts
@@ -28,7 +29,7 @@ from fireflyassets.adapters.adobe.wire import AdobeWire
 from fireflyassets.adapters.memory.uploads import MemoryUploads
 from fireflyassets.core.errors import UnusableConfiguration
 from fireflyassets.core.tally import Tally
-from fireflyassets.ports.catalogue import Credential
+from fireflyassets.ports.catalogue import PACED, Credential
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.references import UploadCache
 from fireflyassets.ports.secrets import SecretStore
@@ -112,7 +113,8 @@ def adobe_clients(
         meter=meter,
     )
     results = _results(seam)
-    parts = ServiceParts(wire, results, settings.submit_timeout)
+    polls = {family: PollShare(settings.polls_per_second) for family in PACED}
+    parts = ServiceParts(wire, results, settings.submit_timeout, polls)
     return AdobeClients(
         images=FireflyImages(parts, base_url=settings.firefly_url, v4=settings.firefly_v4),
         documents=PhotoshopDocuments(parts, base_url=settings.photoshop_url),

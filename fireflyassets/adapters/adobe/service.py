@@ -4,7 +4,7 @@ Belongs here: the calls, and the poll's way round a host that can't be reached. 
 and paths of one service.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -15,10 +15,11 @@ from fireflyassets.adapters.adobe.call_log import LOGGER
 from fireflyassets.adapters.adobe.exchange import Answer, NoAnswer
 from fireflyassets.adapters.adobe.hosts import parse_address
 from fireflyassets.adapters.adobe.mint import NoToken
+from fireflyassets.adapters.adobe.poll_share import PollShare
 from fireflyassets.adapters.adobe.results import ResultStore
 from fireflyassets.adapters.adobe.wire import AdobeWire, Ask, Reply, Untrusted
 from fireflyassets.core.errors import UnusableConfiguration
-from fireflyassets.core.failure import Fault
+from fireflyassets.core.failure import Family, Fault
 from fireflyassets.core.request import Problem
 from fireflyassets.ports.paid import (
     Fetched,
@@ -43,6 +44,8 @@ class ServiceParts:
     results: ResultStore
     submit_timeout: timedelta
     """For a submit altogether, its token included."""
+    polls: Mapping[Family, PollShare]
+    """Family -> the pace of its polls."""
 
 
 class AdobeService(PaidService):
@@ -62,6 +65,7 @@ class AdobeService(PaidService):
         self._base = base
         self._base_url = base_url.rstrip("/")
         self._submit_timeout = parts.submit_timeout
+        self._polls = parts.polls[self.family]
         self._unknown: set[str] = set()
 
     async def ready(self) -> NotAccepted | None:
@@ -71,6 +75,7 @@ class AdobeService(PaidService):
 
     async def poll(self, status_url: str) -> Poll:
         """Ask how a job stands, at its own URL; at the base host if that can't be reached."""
+        await self._polls.turn()
         reply = await self._ask_status(status_url)
         if isinstance(reply, NoAnswer) and reply.code == "connect_error":
             reply = await self._ask_base_host(status_url) or reply

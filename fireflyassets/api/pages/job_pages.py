@@ -1,0 +1,122 @@
+"""A job as a page: how it stands and why, what was asked, what was made, what it cost.
+
+Belongs here: HTML in front of the reads and the steering that the API has. Does not: their rules.
+"""
+
+from decimal import Decimal
+from http import HTTPStatus
+from typing import Final
+
+from fastapi import APIRouter, Request
+from fastapi.responses import RedirectResponse, Response
+
+from fireflyassets.api.desk import AtDesk, Desk, job_row
+from fireflyassets.api.pages import words
+from fireflyassets.api.pages.guard import Operating, Reading, Submission, Writing
+from fireflyassets.api.pages.shell import AtShell, Telling, Told, page
+from fireflyassets.api.result_routes import hand_out
+from fireflyassets.api.tokens import Caller, Scope
+from fireflyassets.core import manifest
+from fireflyassets.core.job import JobRequest, JobRow
+from fireflyassets.core.money import Cost
+from fireflyassets.core.request import Problem, reason_of
+from fireflyassets.core.status import Status, may_move
+from fireflyassets.stages import notify
+from fireflyassets.stages.steering import Kept
+
+router: Final = APIRouter()
+
+_DONE: Final = {
+    "cancel": "The job is cancelled. What was billed for it until then stays booked.",
+    "resume": "The job goes on after its last finished step.",
+}
+
+
+@router.get("/jobs/{job_id}")
+def show_job(request: Request, at: AtDesk, who: Reading, told: Telling, job_id: str) -> Response:
+    """Show a job."""
+    return _page(request, at, who.caller, job_row(at, who.caller.tenant, job_id), told)
+
+
+@router.get("/jobs/{job_id}/outputs/{aspect}")
+def show_output(at: AtDesk, who: Reading, job_id: str, aspect: str) -> Response:
+    """Send the browser to a rendition, as the API does."""
+    return hand_out(at, who.caller, job_id, aspect)
+
+
+@router.post("/jobs/{job_id}/cancel")
+def cancel(request: Request, at: AtDesk, shell: AtShell, form: Writing, job_id: str) -> Response:
+    """Cancel the job, unless a wave works on it."""
+    row = job_row(at, form.caller.tenant, job_id)
+    told = at.steering.cancel(row, by=form.caller.subject)
+    if isinstance(told, Kept):
+        return _kept(request, at, form, job_id, told)
+    return _done(shell.root, job_id, "cancel")
+
+
+@router.post("/jobs/{job_id}/resume")
+def resume(request: Request, at: AtDesk, shell: AtShell, form: Operating, job_id: str) -> Response:
+    """Let a held job go on."""
+    row = job_row(at, form.caller.tenant, job_id)
+    typed = form.fields.get("reason", "")
+    reason = reason_of({"reason": typed})
+    if isinstance(reason, tuple):
+        status = HTTPStatus.UNPROCESSABLE_ENTITY
+        return _page(request, at, form.caller, row, Told(reason, typed), status=status)
+    told = at.steering.let_go_on(row, by=form.caller.subject, why=reason)
+    if isinstance(told, Kept):
+        return _kept(request, at, form, job_id, told)
+    return _done(shell.root, job_id, "resume")
+
+
+def _done(root: str, job_id: str, what: str) -> Response:
+    return RedirectResponse(f"{root}/jobs/{job_id}?done={what}", HTTPStatus.SEE_OTHER)
+
+
+def _kept(request: Request, at: Desk, form: Submission, job_id: str, why: Kept) -> Response:
+    """Show the job as it is by now, and why it was left so."""
+    row = job_row(at, form.caller.tenant, job_id)
+    problem = Problem("", "status", why.reason, why.fix)
+    told = Told((problem,), form.fields.get("reason", ""))
+    return _page(request, at, form.caller, row, told, status=HTTPStatus.CONFLICT)
+
+
+def _page(
+    request: Request,
+    at: Desk,
+    who: Caller,
+    row: JobRow,
+    told: Told,
+    *,
+    status: HTTPStatus = HTTPStatus.OK,
+) -> Response:
+    is_over = row.status not in {Status.QUEUED, Status.RUNNING}
+    is_idle = row.status is not Status.RUNNING
+    values = {
+        "told": told,
+        "done": _DONE.get(told.done),
+        "job": words.line(row, who),
+        "asked": _asked(at, row),
+        "cost": _cost(at, row),
+        "is_over": is_over,
+        "is_published": notify.is_published(row),
+        "may_cancel": Scope.WRITE in who.scopes
+        and is_idle
+        and may_move(row.status, Status.CANCELLED),
+        "may_resume": Scope.OPS in who.scopes and row.hold is not None and not is_over,
+    }
+    return page(request, "job.html", values, status=status)
+
+
+def _cost(at: Desk, row: JobRow) -> Cost:
+    """Return what an ended job came to, as everywhere; before, what was booked for it so far."""
+    if row.cost_actual is None:
+        return at.ports.ledger.history(row.job_id).cost
+    return Cost(row.cost_actual, row.cost_possible or Decimal(0))
+
+
+def _asked(at: Desk, row: JobRow) -> JobRequest | None:
+    """Return what the customer asked for; None where its manifest is gone."""
+    place = manifest.place(row.input_manifest)
+    content = at.ports.objects.get(place.key, part=place.part)
+    return manifest.load(content) if content else None

@@ -1,0 +1,1 @@
+"""Templates and the one style sheet. Not here: code; ``look.py`` turns them into answers."""

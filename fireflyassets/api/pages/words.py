@@ -1,0 +1,87 @@
+"""Words: how a job's row reads to people who sell drinks, not software.
+
+Belongs here: plain labels, and which picture stands for a job. Does not: deciding, HTML.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Final
+
+from fireflyassets.api.result_routes import may_see
+from fireflyassets.api.tokens import Caller
+from fireflyassets.core import ids
+from fireflyassets.core.job import CAMPAIGN, FENCE, JobRow
+from fireflyassets.core.status import HumanReview, Status
+
+LABELS: Final = {
+    Status.QUEUED: "Waiting",
+    Status.RUNNING: "In production",
+    Status.SUCCEEDED: "Finished",
+    Status.REVIEW: "Needs a new text",
+    Status.DLQ: "Can be run again",
+    Status.FAILED: "Failed",
+    Status.CANCELLED: "Cancelled",
+}
+ON_HOLD: Final = "On hold"
+_TONES: Final = {
+    Status.RUNNING: "busy",
+    Status.SUCCEEDED: "good",
+    Status.REVIEW: "bad",
+    Status.DLQ: "bad",
+    Status.FAILED: "bad",
+}
+_REVIEWS: Final = {
+    HumanReview.NOT_REQUIRED: "Not asked for",
+    HumanReview.PENDING: "Not yet looked at",
+    HumanReview.APPROVED: "Approved",
+    HumanReview.REJECTED: "Rejected",
+}
+_WHO_LIFTS: Final = {
+    CAMPAIGN: "It goes on when the campaign is resumed.",
+    FENCE: "An operator has to find out whether Adobe took a paid request.",
+}
+_SOMEBODY: Final = "Somebody with the right ops has to look at it and resume it."
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A job as one line of a table, and as the head of its own page."""
+
+    job_id: str
+    key: str
+    campaign: str
+    status: str
+    tone: str
+    why: str
+    """Why it waits, or ended as it did; empty where there is nothing to say."""
+    next: str
+    """Who or what moves it on; empty where nobody need do anything."""
+    due_at: datetime | None
+    review: str
+    pictures: tuple[str, ...]
+    """Aspects whose pictures this person may see."""
+    estimate: Decimal
+    created_at: datetime
+    updated_at: datetime
+
+
+def line(row: JobRow, who: Caller) -> Line:
+    """Return a row as *who* may see it."""
+    pictures = tuple(map(ids.delivered_aspect, row.outputs)) if may_see(who, row) else ()
+    held = row.hold
+    return Line(
+        job_id=row.job_id,
+        key=row.idempotency_key,
+        campaign=row.campaign_id,
+        status=ON_HOLD if held else LABELS[row.status],
+        tone="held" if held else _TONES.get(row.status, "calm"),
+        why=(held.reason if held else row.reason) or "",
+        next=_WHO_LIFTS.get(held.by, _SOMEBODY) if held else "",
+        due_at=row.not_before if row.status is Status.QUEUED and not held else None,
+        review=_REVIEWS[row.human_reviewed],
+        pictures=pictures,
+        estimate=row.cost_estimate,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+    )

@@ -1,0 +1,195 @@
+"""The pages on a real port, with the embedded issuer, and a real browser in front of them.
+
+Here: what the tests in chromium share. Not here: which pages there are (``walk.py``).
+"""
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from pathlib import Path
+
+from playwright.sync_api import Browser as Chromium
+from playwright.sync_api import ConsoleMessage, Page, Response, sync_playwright
+from pydantic import SecretStr
+
+from fireflyassets.adapters.memory.keys import MemoryKeys
+from fireflyassets.adapters.provider import OidcProvider
+from fireflyassets.api.app import create_app
+from fireflyassets.api.pages.shell import PREFIX
+from fireflyassets.api.pages.sign_in import BACK
+from fireflyassets.core.job import CAMPAIGN as BY_CAMPAIGN
+from fireflyassets.core.job import FACTORY, Hold
+from fireflyassets.core.status import Status
+from fireflyassets.local.access import HOST
+from fireflyassets.local.issuer import CLIENT, ISSUER, Issuer
+from fireflyassets.local.sign_in import AUTHORIZE, TOKEN, Doorway, served
+from fireflyassets.local.sign_in import create_app as sign_in_app
+from fireflyassets.ports.catalogue import Quarantined
+from fireflyassets.ports.entries import Recorded, Release, Wave, WaveState
+from fireflyassets.settings import Settings
+from fireflyassets_tests.api.desk_clerk import finish, ports_of
+from fireflyassets_tests.front_door import (
+    CAMPAIGN,
+    CUSTOMER,
+    NOON,
+    FixedCatalogue,
+    FrontDoor,
+    asked,
+    config,
+    front_door,
+)
+
+CHROMIUM = Path("/usr/bin/chromium")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+HELD = "held-" + "x" * 59
+"""As long as a key may be, and without a place to break."""
+MARKUP = "<script>document.title='run'</script><img src=x onerror=\"document.title='run'\">"
+
+
+class Shelf(FixedCatalogue):
+    """A catalogue with one campaign whose files can't be used."""
+
+    def quarantined(self) -> tuple[Quarantined, ...]:
+        slug = frozenset({f"{CUSTOMER}/broken"})
+        return (Quarantined("campaigns/acme/broken", "It names no template.", slug),)
+
+
+def free_port() -> int:
+    """Return a port that nothing listens on."""
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@dataclass
+class Site:
+    """Where the pages are, and what is behind them."""
+
+    url: str
+    issuer: str
+    door: FrontDoor
+    jobs: dict[str, str] = field(default_factory=dict)
+    """What a job is like -> its id."""
+
+    def open(self, page: Page, where: str) -> Response | None:
+        """Open an address of the pages."""
+        return page.goto(f"{self.url}{PREFIX}{where}")
+
+    def sign_in(self, page: Page, customer: str = CUSTOMER, role: str = "Operator") -> None:
+        """Click through the embedded issuer."""
+        self.open(page, "/campaigns")
+        page.get_by_role("link", name=f"{role} of {customer}").click()
+
+    def ask(self, name: str, **changes: object) -> str:
+        """Let a job come in, and return its id."""
+        row = asked(key=name, **changes)
+        (answer,) = self.door.intake.accept([row], customer=CUSTOMER, campaign=CAMPAIGN)
+        assert isinstance(answer, Recorded), answer
+        self.jobs[name] = answer.row.job_id
+        self.door.clock.jump(timedelta(seconds=1))
+        return answer.row.job_id
+
+
+@contextmanager
+def site() -> Iterator[Site]:
+    """Yield the pages of a tenant with jobs of every kind, and of one with nothing."""
+    urls = {name: f"http://{HOST}:{free_port()}" for name in ("api", "sign-in")}
+    issuer = Issuer.new()
+    settings = Settings(
+        api_url=urls["api"],
+        oidc_issuer=ISSUER,
+        oidc_client_id=CLIENT,
+        oidc_authorize_url=f"{urls['sign-in']}{AUTHORIZE}",
+        oidc_token_url=f"{urls['sign-in']}{TOKEN}",
+        session_keys=(SecretStr(issuer.session_key()),),
+    )
+    shelf = Shelf(
+        config(headline_limit=200),
+        config(campaign="summer-garden", title="Summer garden"),
+    )
+    door = front_door(shelf)
+    ports = replace(ports_of(door), keys=MemoryKeys(issuer.key_set()))
+    app = create_app(ports, settings, OidcProvider(settings))
+    doorway = Doorway(issuer, door.clock, back_to=f"{urls['api']}{PREFIX}{BACK}")
+    chooser = sign_in_app(doorway, [CUSTOMER, "none"], origin=urls["sign-in"])
+    with (
+        served(app, host=HOST, port=int(urls["api"].rpartition(":")[2])),
+        served(chooser, host=HOST, port=int(urls["sign-in"].rpartition(":")[2])),
+    ):
+        made = Site(urls["api"], urls["sign-in"], door)
+        fill(made)
+        yield made
+
+
+def fill(made: Site) -> None:
+    """Let jobs of every kind come in, and more than fit a page."""
+    finish(made.door, made.ask("done"))
+    finish(made.door, made.ask("refused", prompt=MARKUP, headline=MARKUP), status=Status.REVIEW)
+    finish(made.door, made.ask("again"), status=Status.DLQ)
+    made.ask("arabic", locale="ar-AE", headline="الربيع، طازج في كأس")
+    held = made.ask(HELD)
+    wave = Wave("w-h", CUSTOMER, CAMPAIGN, "v", "c", WaveState.FORMING, (held,), NOON)
+    made.door.ledger.form(wave)
+    claim = made.door.ledger.claim(held, CUSTOMER, "w-h", now=NOON)
+    assert claim is not None
+    unknown = Hold("Step art: nobody knows whether Adobe took it", NOON, FACTORY)
+    made.door.ledger.release(claim, Release("unknown", hold=unknown), now=NOON)
+    for number in range(55):
+        made.ask(f"waiting-{number:02}")
+    hold = Hold(f"The campaign is on hold: {MARKUP}", NOON, BY_CAMPAIGN)
+    made.door.ledger.hold_campaign(CUSTOMER, "summer-garden", hold)
+
+
+@contextmanager
+def chromium() -> Iterator[Chromium]:
+    """Yield Debian's chromium, without a screen."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Watched:
+    """A page, and what its browser complained about."""
+
+    page: Page
+    complaints: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("console", self._hear)
+
+    def _hear(self, message: ConsoleMessage) -> None:
+        # Each answer that is no success is one, as the tests of errors ask for.
+        if message.type == "error" and "Failed to load resource" not in message.text:
+            self.complaints.append(message.text)
+
+
+@contextmanager
+def looking(
+    browser: Chromium, *, width: int = 1280, dark: bool = False, script: bool = True
+) -> Iterator[Watched]:
+    """Yield a window of a person's own."""
+    context = browser.new_context(
+        viewport={"width": width, "height": 800},
+        color_scheme="dark" if dark else "light",
+        reduced_motion="reduce",
+        java_script_enabled=script,
+    )
+    context.set_default_timeout(20_000)
+    try:
+        yield Watched(context.new_page())
+    finally:
+        context.close()
