@@ -30,7 +30,7 @@ class JsonLines(logging.Formatter):
             "at": f"{self.formatTime(record, self.datefmt)}.{int(record.msecs):03d}Z",
             "level": record.levelname,
             "logger": record.name,
-            "message": record.getMessage(),
+            "message": _said(record),
             **{name: said for name, said in asdict(trace.current()).items() if said},
             "release": self._release,
         }
@@ -40,3 +40,9 @@ class JsonLines(logging.Formatter):
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
         return json.dumps(line, ensure_ascii=False, default=str)
+
+
+def _said(record: logging.LogRecord) -> str:
+    """Return the message; of one that only lists facts, what they are of."""
+    text = record.getMessage()
+    return text.partition(" ")[0] if any(name in vars(record) for name in FACTS) else text

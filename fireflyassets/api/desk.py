@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
 from http import HTTPStatus
+from threading import BoundedSemaphore
 from typing import Annotated, Final, cast
 from urllib.parse import urlsplit
 
@@ -48,6 +49,10 @@ _BEARER: Final = HTTPBearer(
 )
 
 
+_SIDE_BY_SIDE: Final = 2
+"""Pictures decoded at a time: the largest takes a quarter of a gigabyte."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ports:
     """The ports that the API needs."""
@@ -83,6 +88,7 @@ class Desk:
         self.bearers = Bearers(ports.keys, ports.clock, settings)
         self.buckets = Buckets(ports.clock, per_minute=settings.lists_per_minute)
         self.pages = KeptPages(ports.clock)
+        self.decoding = BoundedSemaphore(_SIDE_BY_SIDE)
 
     def _keep(self, row: JobRow) -> timedelta:
         """Return how long a row stays once it has ended: longest where nothing says it."""

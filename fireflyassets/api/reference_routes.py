@@ -5,7 +5,6 @@ Not here: what a recipe does with one. Addresses of other hosts are never fetche
 
 import hashlib
 from http import HTTPStatus
-from threading import BoundedSemaphore
 from typing import Annotated, Final
 
 from fastapi import APIRouter
@@ -22,10 +21,6 @@ from fireflyassets.core.request import Problem
 from fireflyassets.ports.pictures import Normal, Unreadable
 
 router: Final = APIRouter()
-
-_SIDE_BY_SIDE: Final = 2
-"""Pictures decoded at a time: the largest takes a quarter of a gigabyte."""
-_decoding: Final = BoundedSemaphore(_SIDE_BY_SIDE)
 
 
 class Reference(TypedDict):
@@ -59,7 +54,7 @@ class Reference(TypedDict):
 )
 def keep_reference(at: AtDesk, who: Writer, body: PictureBody) -> Response:
     """Keep a picture for the jobs of this tenant. The same picture again is the same reference."""
-    with _decoding:
+    with at.decoding:
         made = at.ports.pictures.normal(body)
     if isinstance(made, Normal) and len(made.content) > REFERENCE_LIMIT:
         made = Unreadable(f"as a plain picture it has {len(made.content)} bytes; scale it down")

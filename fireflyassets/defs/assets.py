@@ -175,11 +175,9 @@ class WaveRun:
     def _begin(self) -> Wave | beginning.Asked | None:
         context, ledger = self.context, self.shop.ledger
         wave_id, again = context.run.tags.get(names.WAVE_TAG), context.run.parent_run_id is not None
-        if wave_id is not None:
+        if wave_id is not None and not again:
             settings, now = self.shop.settings, self.shop.clock.now()
-            wave = beginning.begin(ledger, wave_id, context.run.run_id, settings=settings, now=now)
-            if wave is not None or not again:
-                return wave
+            return beginning.begin(ledger, wave_id, context.run.run_id, settings=settings, now=now)
         if again:
             # Others may stand between its partitions by now; its wave still names its own.
             wave = ledger.wave(wave_id) if wave_id is not None else None

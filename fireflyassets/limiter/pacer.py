@@ -185,7 +185,7 @@ class Pacer:
     async def _reserve(self) -> Granted | Parked:
         """Take the next block, waiting for our turn."""
         while True:
-            answer = await self._block_asked()
+            answer = await self._answer()
             if isinstance(answer, Granted):
                 taken = ROUND * answer.count * self.open_waves // self.weight
                 self._place = answer.turn + taken if answer.turn else 0
@@ -194,15 +194,14 @@ class Pacer:
                 return answer
             await self._sleep(max(0.0, (answer.until - self._now()).total_seconds()))
 
-    async def _block_asked(self) -> Granted | Parked:
-        """Ask the limiter, or hear what it says to a waiter that was cancelled meanwhile."""
+    async def _answer(self) -> Granted | Parked:
+        """Ask for a block, or hear what the limiter says to a waiter that was cancelled since."""
         if self._asking is None:
-            early = self.early + self._ahead + self._answers
             asked = self._ask(
                 self._limiter.reserve,
                 self._item,
                 block_size(self.weight, self.open_waves, self.place),
-                notice=max(NO_NOTICE, early - LATE),
+                notice=max(NO_NOTICE, self.early + self._ahead + self._answers - LATE),
                 turn=self._place,
             )
             self._asking = asyncio.ensure_future(asked)

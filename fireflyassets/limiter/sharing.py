@@ -123,8 +123,8 @@ class _Crowd:
         interval = paced_interval(self._fleet.limits) / SECOND_US
         one_round = interval * sum(self._weights)
         half = rounds * one_round / 2
-        untils = [2 * half if n < staying else half for n in range(len(self._weights))]
-        await run_for(2 * half, [self._work(n, until) for n, until in enumerate(untils)])
+        ends = [2 * half if n < staying else half for n in range(len(self._weights))]
+        await run_for(2 * half, [self._work(n, until) for n, until in enumerate(ends)])
         late = [sum(1 for at in times if at > half) for times in self._served]
         ideal = half / interval / sum(self._weights[:staying])
         gaps = [max((b - a for a, b in pairwise(each)), default=2 * half) for each in self._served]

@@ -17,6 +17,7 @@ from fireflyassets.local.access import HOST, Access
 from fireflyassets.local.folder import StateFolder
 from fireflyassets.local.service import Service
 from fireflyassets.local.stack import Phase, Task, run_to_its_end
+from fireflyassets.settings import LogFormat
 
 CODE_SERVER_RESTARTS: Final = 5
 
@@ -91,7 +92,7 @@ class _Maker:
         return self._service(
             "code",
             (
-                *(_script("dagster"), "api", "grpc", "-h", HOST, "-p", str(port)),
+                *(_script("dagster"), "api", "grpc", *self._logs(), "-h", HOST, "-p", str(port)),
                 *("-m", self._made_of.module),
             ),
             readiness.accepts(port),
@@ -105,7 +106,8 @@ class _Maker:
         return self._service(
             "dagster",
             (
-                *(_script("dagster-webserver"), "-h", HOST, "-p", str(self._ports["dagster"])),
+                *(_script("dagster-webserver"), *self._logs()),
+                *("-h", HOST, "-p", str(self._ports["dagster"])),
                 *("-w", str(self._made_of.project / "workspace.yaml")),
             ),
             readiness.has_loaded(url),
@@ -116,7 +118,7 @@ class _Maker:
         return self._service(
             "daemon",
             (
-                *(_script("dagster-daemon"), "run"),
+                *(_script("dagster-daemon"), "run", *self._logs()),
                 *("-w", str(self._made_of.project / "workspace.yaml")),
             ),
             readiness.daemons_beat(url),
@@ -146,6 +148,11 @@ class _Maker:
         name = "provisioning"
         run_to_its_end(name, self._service(name, _python("fireflyassets.local.provisioning")))
         keeping.mark(self._made_of.folder)
+
+    def _logs(self) -> tuple[str, ...]:
+        """Return the option that lets Dagster's lines look like ours; JSON has one line each."""
+        form = self._made_of.environment.get("FIREFLYASSETS_LOG_FORMAT", LogFormat.JSON)
+        return ("--log-format", "json") if form == LogFormat.JSON else ()
 
     def _url(self, name: str) -> str:
         return self._made_of.access.url(name)

@@ -79,3 +79,22 @@ def test_a_run_by_hand_that_is_executed_again_claims_nothing() -> None:
 
         assert here.images.vendor.sent == sent
         assert len(there.told(DELIVERIES, done)) == told + 1
+
+
+def test_a_run_that_never_began_is_not_begun_by_executing_it_again() -> None:
+    """Who executes again pays for nothing, whatever run it was; the sweep asks for it anew."""
+    with location() as there:
+        here = there.here
+        (job,) = here.order(1)
+        (request,) = there.dispatch()
+        start = here.ledger.start
+        here.ledger.start = lambda *_args, **_kwargs: None
+        first = there.run(request)
+        here.ledger.start = start
+
+        (why,) = there.again(first)
+
+        assert why == f"wave {request.tags[names.WAVE_TAG]} works on it"
+        assert here.images.vendor.sent == 0
+        there.run(request)
+        assert here.row(job).status is Status.SUCCEEDED

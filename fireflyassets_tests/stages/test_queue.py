@@ -165,6 +165,19 @@ def test_reasons_hold_no_text_of_the_request() -> None:
     assert len(str(door.queue.dead[0].reason)) <= 1_000
 
 
+def test_a_request_of_many_bytes_is_refused_by_its_rule_and_kept_whole() -> None:
+    """Three-byte letters count as they travel; what is too long is named, not cut."""
+    door = front_door()
+    large = body(prompt="\u6f22" * 130_000)
+    door.queue.send([large])
+
+    assert drain(door.queue, door.intake, most=10) == Drained(quarantined=1)
+
+    (letter,) = door.queue.dead
+    assert letter.body == large
+    assert str(letter.reason).startswith("prompt (length): prompt has 130000 code points")
+
+
 def test_a_reason_says_what_is_wrong_and_not_only_the_cure() -> None:
     """Who reads dead letters has no other place that says it."""
     door = front_door()
