@@ -201,9 +201,12 @@ def _share(one: alarm.Alarm, used: int, refused: int) -> float | None:
 def _is_quiet(
     states: Mapping[str, ItemState], samples: Mapping[str, tuple[Sample, ...]], now: datetime
 ) -> bool:
-    """Say whether nothing is sent though it could be: also where nobody can say what could."""
+    """Say whether nothing is sent though it could be: also where nobody can say what could.
+
+    Where one API family has to wait it could not: most jobs want that one next.
+    """
     moved = any(used > 0 for item in states for _, used, _ in list(_minutes(samples[item]))[-1:])
-    return not moved and (not states or any(_is_free(one, now) for one in states.values()))
+    return not moved and all(_is_free(one, now) for one in states.values())
 
 
 def _is_free(state: ItemState, now: datetime) -> bool:

@@ -153,7 +153,6 @@ def test_who_may_not_call_does_not_stand_still() -> None:
     )
     for _ in range(4):
         paused.limiter.pause(FIREFLY, timedelta(minutes=2))
-        paused.limiter.pause(item_key("ORG", Family.PHOTOSHOP), timedelta(minutes=2))
         paused.minute()
         parked.minute()
 

@@ -66,6 +66,11 @@ class CountedLedger(DynamoLedger):
         if attempt.vendor_id is None:
             self._count(operations)
 
+    def book(self, operations: Sequence[Operation]) -> None:
+        """Write rows as the ledger does, and count them: nothing was booked for them before."""
+        super().book(operations)
+        self._count(operations)
+
     def _count(self, operations: Iterable[Operation]) -> None:
         for one in operations:
             self._tally.add(
