@@ -12,6 +12,7 @@ from zlib import crc32
 
 from fireflyassets.adapters.aws import attributes as to
 from fireflyassets.adapters.aws.attributes import Item, Reader
+from fireflyassets.adapters.aws.budget_codec import booking_attribute, booking_of
 from fireflyassets.adapters.ledger_rules import is_claimable
 from fireflyassets.core.job import Cancel, Hold, JobRow
 from fireflyassets.core.money import Cost
@@ -46,10 +47,7 @@ def wave_key(wave_id: str) -> Item:
 
 
 def keys_key(customer: str, campaign: str) -> Item:
-    """Return the primary key of who may move a campaign's partition keys, beside the waves.
-
-    No wave's id holds a ``#``.
-    """
+    """Return the primary key of who may move a campaign's keys; no wave's id holds a ``#``."""
     return {"waveId": to.text(f"keys#{customer}#{campaign}")}
 
 
@@ -146,6 +144,7 @@ def _optional_attributes(row: JobRow) -> "dict[str, AttributeValueTypeDef | None
         "notBefore": to.instant(row.not_before) if row.not_before else None,
         "reason": None if row.reason is None else to.text(row.reason),
         "endedAt": to.instant(row.ended_at) if row.ended_at else None,
+        "booking": booking_attribute(row.booking) if row.booking else None,
     }
 
 
@@ -201,6 +200,7 @@ def job_row(item: Item) -> JobRow:
         human_reviewed=HumanReview(read.text("humanReviewed")),
         ended_at=read.maybe_instant("endedAt"),
         cost_possible=read.maybe_decimal("costPossible"),
+        booking=booking_of(read.mapping("booking")) if read.has("booking") else None,
         cancel=_cancel_of(read),
         unsettled=read.maybe_text("runningKey") == UNSETTLED,
     )
