@@ -31,7 +31,7 @@ def test_new_jobs_and_booked_operations_are_counted(dynamodb: "DynamoDBClient") 
     prefix, tally = stores.unique("counted"), Tally()
     provision_tables(dynamodb, Tables(prefix))
     ledger = CountedLedger(dynamodb, prefix=prefix, tally=tally)
-    world = ledgers.World(ledger, list)
+    world = ledgers.World(ledger, list, list)
     claim = world.running("one")
     ledger.record([ledgers.job("one"), ledgers.job("two")])
     assert total(tally, "jobs_accepted") == 2
