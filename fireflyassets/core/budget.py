@@ -252,6 +252,13 @@ class Standing:
         """Return the raise that lasts, if one does."""
         return self.counter.lasting(now)
 
+    def used(self, now: datetime) -> Decimal | None:
+        """Return how much of what may be taken is, in percent; of nothing at all it is all."""
+        if self.cap is None:
+            return None
+        bound = self.counter.bound(self.cap.operations, now)
+        return 100 * self.counter.taken / bound if bound else Decimal(100)
+
     def left(self, now: datetime) -> Decimal | None:
         """Return what may still be reserved; None: as much as one likes."""
         if self.cap is None:

@@ -175,6 +175,7 @@ def watch(given: Any) -> Watch:  # noqa: ANN401 - as above.
     """Return the watch over a context's resources."""
     return Watch(
         backlog=given.backlog,
+        budgets=given.ledger,
         queue=given.job_queue,
         limiter=given.limiter,
         catalogue=given.catalogue,
