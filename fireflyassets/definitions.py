@@ -40,6 +40,7 @@ def build_definitions(
             sensors.dispatch_sensor,
             sensors.open_calls_sensor,
             sensors.queue_lines_sensor,
+            sensors.budgets_sensor,
             projections.projections_sensor,
             watch.watch_sensor,
         ],

@@ -14,6 +14,7 @@ import dagster as dg
 from fireflyassets import composition
 from fireflyassets.defs.loaded import LoadedCatalogue
 from fireflyassets.limiter.port import Limiter
+from fireflyassets.ports.backlog import Backlog
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.guardrail import Guardrail
@@ -41,6 +42,14 @@ class ObjectsResource(dg.ConfigurableResource[ObjectStore]):
     def create_resource(self, context: dg.InitResourceContext) -> ObjectStore:
         """Return the process's object store."""
         return composition.factory().objects
+
+
+class BacklogResource(dg.ConfigurableResource[Backlog]):
+    """What stands in the ledger, counted."""
+
+    def create_resource(self, context: dg.InitResourceContext) -> Backlog:
+        """Return the process's counts."""
+        return composition.factory().backlog
 
 
 class JobQueueResource(dg.ConfigurableResource[JobQueue]):
@@ -123,6 +132,7 @@ def resources(campaigns: Iterable[str]) -> dict[str, object]:
     return {
         "ledger": LedgerResource(),
         "objects": ObjectsResource(),
+        "backlog": BacklogResource(),
         "job_queue": JobQueueResource(),
         "catalogue": CatalogueResource(campaigns=sorted(campaigns)),
         "guardrail": GuardrailResource(),
@@ -164,7 +174,8 @@ def shop(given: Any) -> Shop:  # noqa: ANN401 - Dagster makes a class for each s
 def watch(given: Any) -> Watch:  # noqa: ANN401 - as above.
     """Return the watch over a context's resources."""
     return Watch(
-        backlog=composition.factory().backlog,
+        backlog=given.backlog,
+        budgets=given.ledger,
         queue=given.job_queue,
         limiter=given.limiter,
         catalogue=given.catalogue,

@@ -12,6 +12,7 @@ from zlib import crc32
 
 from fireflyassets.adapters.aws import attributes as to
 from fireflyassets.adapters.aws.attributes import Item, Reader
+from fireflyassets.adapters.aws.budget_codec import booking_attribute, booking_of
 from fireflyassets.adapters.ledger_rules import is_claimable
 from fireflyassets.core.job import Cancel, Hold, JobRow
 from fireflyassets.core.money import Cost
@@ -46,10 +47,7 @@ def wave_key(wave_id: str) -> Item:
 
 
 def keys_key(customer: str, campaign: str) -> Item:
-    """Return the primary key of who may move a campaign's partition keys, beside the waves.
-
-    No wave's id holds a ``#``.
-    """
+    """Return the primary key of who may move a campaign's keys; no wave's id holds a ``#``."""
     return {"waveId": to.text(f"keys#{customer}#{campaign}")}
 
 
@@ -82,6 +80,11 @@ def campaign_key(customer: str, campaign: str) -> "AttributeValueTypeDef":
 def campaign_sort(created_at: datetime, job_id: str) -> "AttributeValueTypeDef":
     """Return a job's place among its campaign's."""
     return to.text(f"{to.iso(created_at)}#{job_id}")
+
+
+def dead_key(status: Status) -> "AttributeValueTypeDef | None":
+    """Return what jobs in ``dlq`` are found under; None for all others."""
+    return to.text(Status.DLQ.value) if status is Status.DLQ else None
 
 
 def ended_key(job_id: str, ended_at: datetime) -> "AttributeValueTypeDef":
@@ -141,6 +144,7 @@ def _optional_attributes(row: JobRow) -> "dict[str, AttributeValueTypeDef | None
         "notBefore": to.instant(row.not_before) if row.not_before else None,
         "reason": None if row.reason is None else to.text(row.reason),
         "endedAt": to.instant(row.ended_at) if row.ended_at else None,
+        "booking": booking_attribute(row.booking) if row.booking else None,
     }
 
 
@@ -157,6 +161,7 @@ def _index_attributes(row: JobRow) -> "dict[str, AttributeValueTypeDef | None]":
         "queueKey": line if queued else None,
         "queueSort": due if queued else None,
         "endedKey": ended_key(row.job_id, row.ended_at) if row.ended_at else None,
+        "deadKey": dead_key(row.status),
         "runningKey": to.text(RUNNING) if working else None,
         "runningSort": running_sort(row.wave or "", row.job_id) if working else None,
     }
@@ -195,6 +200,7 @@ def job_row(item: Item) -> JobRow:
         human_reviewed=HumanReview(read.text("humanReviewed")),
         ended_at=read.maybe_instant("endedAt"),
         cost_possible=read.maybe_decimal("costPossible"),
+        booking=booking_of(read.mapping("booking")) if read.has("booking") else None,
         cancel=_cancel_of(read),
         unsettled=read.maybe_text("runningKey") == UNSETTLED,
     )

@@ -45,7 +45,10 @@ def claimed(row: JobRow, wave_id: str, now: datetime) -> JobRow:
 def reclaimed(row: JobRow, wave_id: str, now: datetime) -> JobRow:
     """Return the row of an ended job in a wave, with a replay counted and its crashes forgiven."""
     again = claimed(row, wave_id, now)
-    return replace(again, replays=row.replays + 1, crashes=0, ended_at=None, ttl=None)
+    booking = row.booking.renewed(row.cost_estimate) if row.booking else None
+    return replace(
+        again, replays=row.replays + 1, crashes=0, ended_at=None, ttl=None, booking=booking
+    )
 
 
 def released(row: JobRow, release: Release, now: datetime) -> JobRow:
@@ -74,7 +77,13 @@ def resumed(row: JobRow, now: datetime) -> JobRow:
 
 def costing(row: JobRow, cost: Cost) -> JobRow:
     """Return an ended row with what it has cost."""
-    return replace(row, cost_actual=cost.certain, cost_possible=cost.possible, unsettled=cost.open)
+    return replace(
+        row,
+        cost_actual=cost.certain,
+        cost_possible=cost.possible,
+        unsettled=cost.open,
+        booking=row.booking.settled(cost) if row.booking else None,
+    )
 
 
 def finished(row: JobRow, ending: Ending) -> JobRow:
