@@ -23,7 +23,8 @@ from fireflyassets.fence.standing import (
     absence_tells,
     standing,
 )
-from fireflyassets.fence.step_run import StepRun
+from fireflyassets.fence.step_run import UNPACED_PARK, StepRun, Unpaced
+from fireflyassets.limiter.arithmetic import MAX_PAUSE_US
 from fireflyassets.limiter.errors import LimiterError
 from fireflyassets.limiter.port import Parked, Ticket
 from fireflyassets.ports.clock import Clock, Offload
@@ -35,19 +36,14 @@ from fireflyassets.ports.paid import Accepted, NotAccepted, OutcomeLost, Output
 CAMPAIGN_RULE: Final = "campaign"
 """Who decides, where a campaign allows a send after one of unknown outcome."""
 RETRY_WAIT: Final = timedelta(seconds=2)
-UNPACED_PARK: Final = timedelta(minutes=1)
+LONGEST_PAUSE: Final = timedelta(microseconds=MAX_PAUSE_US)
+"""Who asks for more is not believed: the breaker opens, and one call tries it after this."""
 LONGEST_WAIT: Final = timedelta(seconds=60)
 """In a turn; who is asked to wait longer is parked until then."""
 MOST_EARLY: Final = timedelta(seconds=5)
 """The most a ticket is taken before its time, so that the row is there by then: a row that takes
 three seconds still fits. A ticket that its row outlasts is given up, or sends would come in a crowd
 once a slow store has taken the rows. More would leave more rows open that a kill makes unknown."""
-
-
-class Unpaced(errors.JobDelayed):
-    """The shared limiter can't say when to call, so nothing was sent."""
-
-    remedy = "Look at the limiter's store; the job goes on by itself as soon as it answers."
 
 
 @dataclass(slots=True)
@@ -142,6 +138,9 @@ class Fence:
     async def _outage(self, call: PaidCall, turn: StepRun, retry_after: timedelta | None) -> None:
         turn.outages += 1
         wait = retry_after or RETRY_WAIT * (1 + self.jitter())
+        if wait > LONGEST_PAUSE:
+            await self._pause(call, wait)
+            wait = LONGEST_PAUSE
         if wait > LONGEST_WAIT:
             said = f"Step {call.step}: the service asks for a wait of {wait}."
             raise errors.ServiceUnavailable(said, until=self.clock.now() + wait)
