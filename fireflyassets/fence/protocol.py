@@ -207,7 +207,7 @@ class Fence:
             case Accepted() as answer:
                 return await self._accepted(call, attempt, answer)
             case OutcomeLost(fault):
-                return await self.collector.close(attempt, AttemptState.LOST, fault)
+                return await self.collector.close(attempt, AttemptState.LOST, call.heard(fault))
             case NotAccepted() as answer:
                 return await self._refused(call, attempt, answer, turn)
 
@@ -239,7 +239,7 @@ class Fence:
     async def _refused(
         self, call: PaidCall, attempt: Attempt, answer: NotAccepted, turn: StepRun
     ) -> Attempt:
-        failure = classify(answer.fault)
+        fault, failure = call.heard(answer.fault), classify(answer.fault)
         # Without a token nothing went to the service itself: no try of it, no pause for it.
         tokenless = answer.fault.family is Family.IMS and failure is not FailureClass.AUTH
         throttled = failure is FailureClass.THROTTLED and not tokenless
@@ -248,7 +248,7 @@ class Fence:
         maybe = self._booked(call, attempt, Cause.POSSIBLE_COST) if answer.possible_cost else ()
         counts = not (throttled or stale_token or tokenless)
         closed = await self.collector.close(
-            attempt, AttemptState.REFUSED, answer.fault, counts=counts, operations=maybe
+            attempt, AttemptState.REFUSED, fault, counts=counts, operations=maybe
         )
         if throttled:
             turn.throttles += 1
@@ -257,11 +257,11 @@ class Fence:
             turn.refreshed = True
         elif failure is FailureClass.STALE_REFERENCE:
             if call.is_stale_again(attempt.n):
-                raise errors.StepRefused(call.step, answer.fault, failure=failure)
+                raise errors.StepRefused(call.step, fault, failure=failure)
         elif tokenless or ACTIONS[failure] is Action.RETRY:
             await self._outage(call, turn, answer.retry_after)
         else:
-            raise errors.StepRefused(call.step, answer.fault, failure=failure)
+            raise errors.StepRefused(call.step, fault, failure=failure)
         return closed
 
     async def _pause(self, call: PaidCall, retry_after: timedelta | None) -> None:
