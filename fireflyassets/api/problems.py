@@ -19,6 +19,7 @@ from typing_extensions import TypedDict
 
 from fireflyassets.api import rules
 from fireflyassets.core.errors import (
+    BudgetsUnreadable,
     CampaignOutOfService,
     FactoryError,
     Refused,
@@ -32,6 +33,8 @@ from fireflyassets.core.request import Problem
 MEDIA_TYPE: Final = "application/problem+json"
 _LATER: Final = {"Retry-After": "60"}
 """Seconds: mended files are noticed within ten."""
+_OUR_FAULT: Final = "No job of yours can be taken just now; the fault is on our side."
+_SEND_LATER: Final = "Nothing is wrong with the request: send the same again later."
 
 _log = logging.getLogger(__name__)
 
@@ -137,6 +140,11 @@ def _refused(request: Request, error: Exception) -> Response:
     if isinstance(error, UnknownCampaign):
         problem = Problem("campaign", "unknown", str(error), "Check the spelling.")
         return response(request, HTTPStatus.NOT_FOUND, str(error), (problem,))
+    if isinstance(error, BudgetsUnreadable):
+        # The file and its figures are the operators' business.
+        _log.error("%s %s", error, error.remedy)
+        problem = Problem("", "out-of-service", _OUR_FAULT, _SEND_LATER)
+        return response(request, HTTPStatus.SERVICE_UNAVAILABLE, _OUR_FAULT, (problem,), _LATER)
     if isinstance(error, CampaignOutOfService | TemplateChanged):
         # The request is fine and no other is: sent again later, it passes.
         problem = Problem("campaign", "out-of-service", str(error), error.remedy)

@@ -45,7 +45,7 @@ RULES: Final = {
     "nonce": "The identity provider answered another sign-in than the one that was asked for.",
     "noncharacter": "Some code points are no characters; queues refuse them.",
     "not-yet": "The token is from the future.",
-    "out-of-service": "The campaign's files can't be used now; nothing is wrong with the request.",
+    "out-of-service": "Files on our side can't be used now; nothing is wrong with the request.",
     "over-budget": "A budget of the month has no room; known jobs are answered all the same.",
     "query": "What is said goes into the body, not into the address.",
     "picture": "A reference is one whole picture in a known format, within bounds of pixels and "
