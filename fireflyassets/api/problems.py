@@ -8,7 +8,7 @@ row where it came from a file.
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
-from typing import Annotated, Final, NotRequired
+from typing import Annotated, Any, Final, NotRequired
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -157,12 +157,28 @@ def _refused(request: Request, error: Exception) -> Response:
 
 def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - the handler is registered for it.
-    problems = [
-        Problem(str(fault["loc"][-1]), str(fault["type"]), str(fault["msg"]), "Mend the parameter.")
-        for fault in error.errors()
-    ]
+    problems = [_of_parameter(fault) for fault in error.errors()]
     detail = "A parameter is not right."
     return response(request, HTTPStatus.UNPROCESSABLE_ENTITY, detail, problems)
+
+
+def _of_parameter(fault: Mapping[str, Any]) -> Problem:
+    """Return what is wrong with a parameter in our words, whatever looked at it."""
+    name = str(fault["loc"][-1])
+    ask = f"Send {name} as the description at /openapi.json names it."
+    if fault["type"] == "missing":
+        return Problem(name, "parameter", f"{name} is missing.", f"Add {name}=… behind the ?.")
+    asked = fault.get("ctx", {})
+    words = {
+        "expected": "must be {}",
+        "ge": "must be a whole number, {} or more",
+        "le": "must be a whole number, {} or less",
+        "pattern": "must be a name of a-z, 0-9 and hyphens",
+    }
+    said = (text.format(asked[word]) for word, text in words.items() if word in asked)
+    is_number = str(fault["type"]).startswith("int_")
+    what = next(said, "must be a whole number" if is_number else "is not right")
+    return Problem(name, "parameter", f"{name} {what}.", ask)
 
 
 def _http(request: Request, error: Exception) -> Response:

@@ -50,6 +50,7 @@ RULES: Final = {
     "query": "What is said goes into the body, not into the address.",
     "picture": "A reference is one whole picture in a known format, within bounds of pixels and "
     "bytes.",
+    "parameter": "A parameter of an address is one of those values that the description names.",
     "quote": "A quoted cell ends with a quote; a quote inside one is written twice.",
     "rate": "A tenant may read lists so often in a minute; Retry-After says when again.",
     "reference": "A job names a picture that was sent here before, where its recipe takes one.",
@@ -71,8 +72,8 @@ RULES: Final = {
     "unknown": "There is no such thing or field, or it is another tenant's.",
     "version": "The version of the contract, or of the message, is not served.",
     "width": "A word is wider than its layer of the template.",
-    OTHER: "The problem's own message and fix say it: a rule of the campaign's lists of words, a "
-    "parameter, or a part behind the API that is away.",
+    OTHER: "The problem's own message and fix say it: a rule of the campaign's lists of words, or "
+    "a part behind the API that is away.",
 }
 """Rule -> what it asks, in a sentence."""
 
