@@ -48,8 +48,8 @@ def test_whoever_decides_can_read_what_the_vendor_said(behaviour: Behaviour) -> 
 @pytest.mark.parametrize(
     "behaviour",
     [
-        lambda said: NotAccepted(said),
-        lambda said: OutcomeLost(said),
+        NotAccepted,
+        OutcomeLost,
         lambda said: Take(ending=EndedBadly(said)),
     ],
     ids=["refused", "lost", "ended badly"],
