@@ -7,7 +7,7 @@ goes on from; those are return types.
     ├── Refused              bad input; nothing was written, nothing paid
     │   ├── UnknownCampaign
     │   ├── CampaignOutOfService     its file, or one that it names, can't be used now
-    │   │   └── BudgetsUnreadable    the customer's budgets can't be read: no cap is no answer then
+    │   ├── BudgetsUnreadable        the customer's budgets can't be read: no cap is no answer then
     │   ├── UnusableTemplate
     │   │   └── TemplateChanged      the document is another one than was read
     │   ├── UnusableConfiguration
@@ -68,11 +68,13 @@ class CampaignOutOfService(Refused):
         self.reason = reason
 
 
-class BudgetsUnreadable(CampaignOutOfService):
+class BudgetsUnreadable(Refused):
     """Budgets that are set and can't be read. Without them a job might take what nobody granted."""
 
+    remedy = "Mend the file that is named: it is read anew within ten seconds."
+
     def __init__(self, customer: str, reason: str) -> None:
-        super().__init__(f"{customer}/*", f"Its customer's budgets can't be read. {reason}")
+        super().__init__(f"The budgets of {customer} can't be read. {reason}")
 
 
 class UnusableTemplate(Refused):
