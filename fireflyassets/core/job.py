@@ -196,5 +196,7 @@ class StepResult:
     operations: Decimal
     model: str | None = None
     seed: int | None = None
+    ignored_words: bool = False
+    """It left out a part of its prompt: it is paid and kept, and a person must look at it."""
     facts: dict[str, str] = field(default_factory=dict[str, str])
     """Small texts for metadata (latency, polls)."""

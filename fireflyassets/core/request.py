@@ -158,6 +158,13 @@ def shown(name: str) -> str:
     return ascii(name[:40])[1:-1]
 
 
+def sized(size_bytes: int) -> str:
+    """Return a bound in the unit that people know it by."""
+    kilo = 1000 if size_bytes % 1000 == 0 else 1024
+    mega = size_bytes // kilo**2
+    return f"{mega} MB" if mega else f"{size_bytes // kilo} kB"
+
+
 def _strings(value: object) -> tuple[str, ...] | None:
     if not isinstance(value, list):
         return None

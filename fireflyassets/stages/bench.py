@@ -168,6 +168,7 @@ def result_of(call: StepCall, arrived: Arrived, kept: Kept) -> StepResult:
         operations=call.rates.price,
         model=kept.model,
         seed=kept.seed,
+        ignored_words=any(output.ignored_words for output in arrived.outputs),
         facts={
             "seconds": f"{arrived.took.total_seconds():.2f}",
             "polls": str(arrived.polls),
