@@ -93,6 +93,26 @@ def test_a_job_shows_why_it_waits_what_was_asked_and_what_was_made() -> None:
     assert (whole.status_code, whole.headers["Cache-Control"]) == (307, "no-store")
 
 
+@pytest.mark.parametrize(
+    ("status", "label", "who"),
+    [
+        (Status.REVIEW, "Needs attention", "names nothing of the request, ask an operator"),
+        (Status.DLQ, "Can be run again", "An operator runs it again once the cause is gone."),
+    ],
+)
+def test_a_job_that_ended_badly_says_who_acts(status: Status, label: str, who: str) -> None:
+    """No new text is asked for where none would help."""
+    ours = visit()
+    job_id = ours.desk.post().json()["jobId"]
+    finish(ours.desk.door, job_id, status=status)
+
+    shown = ours.browser.open(f"{PREFIX}/jobs/{job_id}").text
+
+    assert label in shown
+    assert who in shown
+    assert "Needs a new text" not in shown + ours.browser.open(HERE).text
+
+
 def test_no_address_that_is_signed_is_on_a_page() -> None:
     """Pages are kept by browsers and sent around."""
     ours = visit()
