@@ -15,7 +15,7 @@ goes on from; those are return types.
     ├── JobFailed            this job ends here; someone must act
     │   ├── TextUnfit            a text can't be set into its layer; found before a call is paid
     │   ├── StepRefused          Adobe refused the call for good (class inside)
-    │   ├── NothingMade          every rendition was skipped
+    │   ├── RenditionMissing     steps were left out that it would have been made of
     │   ├── TagsNotKept          the store does not show the tags that were written
     │   ├── UnreadableManifest   the stored input is gone or another one
     │   └── RenditionDefect      the file that came back is not what was asked
@@ -146,13 +146,16 @@ class StepRefused(JobFailed):
         self.fault = fault
 
 
-class NothingMade(JobFailed):
-    """Every rendition of the job was skipped."""
+class RenditionMissing(JobFailed):
+    """Steps were left out, and what was asked for can't be made without them."""
 
-    remedy = "Look at the steps that may be skipped; at least one rendition must be made."
+    remedy = "Look at the steps that may be left out: something must stand in for each."
 
-    def __init__(self) -> None:
-        super().__init__("Every rendition was skipped.", failure=FailureClass.INVALID_REQUEST)
+    def __init__(self, aspects: Iterable[str]) -> None:
+        super().__init__(
+            f"Steps were left out, and nothing stands in for {', '.join(aspects)}.",
+            failure=FailureClass.INVALID_REQUEST,
+        )
 
 
 class TagsNotKept(JobFailed):
