@@ -106,6 +106,18 @@ class Shop:
         for worker in workers:
             os.kill(worker.pid, signal.SIGKILL)
 
+    def restarted(self, killed: int) -> Callable[[], bool | None]:
+        """Return a look as the launcher has one, for whether the killed code server is back.
+
+        One look may come before the killed process is seen to be gone.
+        """
+
+        def look() -> bool | None:
+            self.stack.watch()
+            return self.stack.pid("code") != killed or None
+
+        return look
+
     def unfinished_runs(self) -> list[str]:
         """Return the states of the runs that Dagster still counts on."""
         query = "{ runsOrError { ... on Runs { results { status } } } }"
@@ -238,9 +250,10 @@ def test_killed_workers_pay_nothing_twice(tmp_path: Path) -> None:
         before = len(here.billed())
         wait_for("more calls", lambda: len(here.billed()) > before + 6 or None)
         wait_for("a quiet moment", lambda: here.open_sends() == inside or None)
+        code = here.stack.pid("code")
         here.kill_workers(with_code_server=True)
         inside |= here.open_sends()
-        here.stack.watch()  # As the launcher does, which starts the code server again.
+        wait_for("the code server again", here.restarted(code))
 
         jobs = wait_for("the end of all jobs", lambda: settled(here, inside), told=here.standing)
 
