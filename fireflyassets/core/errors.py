@@ -11,6 +11,7 @@ goes on from; those are return types.
     │   ├── UnusableTemplate
     │   │   └── TemplateChanged      the document is another one than was read
     │   ├── UnusableConfiguration
+    │   ├── UnusableArgument         of a command: it names nothing that is there
     │   └── UndecidableNow       a person's decision that does not fit how a send stands
     ├── JobFailed            this job ends here; someone must act
     │   ├── TextUnfit            a text can't be set into its layer; found before a call is paid
@@ -104,6 +105,12 @@ class UnusableConfiguration(Refused):
     """A configuration file or setting that can't be used."""
 
     remedy = "Mend the file or the setting that is named."
+
+
+class UnusableArgument(Refused):
+    """An argument of a command that names nothing, or asks for what can't be."""
+
+    remedy = "Give another one; `--help` says what each argument takes."
 
 
 class UndecidableNow(Refused):

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from fireflyassets.api.pages.shell import PREFIX
-from fireflyassets.core.errors import FactoryError, UnusableConfiguration
+from fireflyassets.core.errors import FactoryError, ServiceDown, UnusableConfiguration
 from fireflyassets.local import demo as course
 from fireflyassets.local import disk, report, sample
 from fireflyassets.local.access import LISTENERS
@@ -65,6 +65,12 @@ def _up(arguments: argparse.Namespace) -> int:
     except Interrupted:
         say(f"Stopped; the state is kept in {options.state}.")
         return 0
+    except ServiceDown as down:
+        # What could not be saved at the stop is told instead, as another error.
+        raise ServiceDown(
+            f"{down}\nThe rest was stopped, and the state is kept in {options.state}: run the same "
+            "command again to go on with it."
+        ) from down
 
 
 def _demo(arguments: argparse.Namespace) -> int:

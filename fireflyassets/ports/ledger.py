@@ -66,8 +66,12 @@ class JobLedger(WaveLedger, BudgetLedger):
         after: Place | None,
         status: Status | None = None,
         most: int,
+        newest_first: bool = False,
     ) -> list[JobRow]:
-        """Return up to *most* of those rows behind *after*; those recorded meanwhile come last."""
+        """Return up to *most* of those rows behind *after*; those recorded meanwhile come last.
+
+        With *newest_first* the order is the other way round, and so is what is behind.
+        """
 
     # dispatch
     @abstractmethod

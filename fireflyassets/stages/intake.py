@@ -31,6 +31,7 @@ from fireflyassets.stages.budgeting import Hold, Unaffordable
 from fireflyassets.stages.drafting import Draft, Invalid, card_of_day, drafted, judged
 from fireflyassets.stages.pinning import pin, pin_card
 from fireflyassets.stages.repeats import Repeats
+from fireflyassets.stages.steering import held_with_campaign
 
 _log = logging.getLogger(__name__)
 
@@ -158,10 +159,12 @@ class Intake:
             for draft, pointer in zip(claims, kept.pointers, strict=True)
         ]
         found = hold.record(self.ledger, rows)
+        new = [told.row for told in found.values() if isinstance(told, Recorded)]
+        held = held_with_campaign(self.ledger, new, now=now)
         if wake:
-            new = [job for job, told in found.items() if isinstance(told, Recorded)]
-            self._wake(new, claims[0].row.customer_id)
-        return found
+            due = [row.job_id for row in new if row.job_id not in held]
+            self._wake(due, claims[0].row.customer_id)
+        return found | {job: Recorded(row) for job, row in held.items()}
 
     def _wake(self, job_ids: Sequence[str], customer: str) -> None:
         if not job_ids:

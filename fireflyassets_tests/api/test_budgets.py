@@ -66,7 +66,10 @@ def test_a_brief_that_does_not_fit_is_402_and_parts_of_it_are_taken_if_asked() -
     part = desk.ask("POST", f"{path}&partial=true", content=content, headers=kind)
 
     assert whole.status_code == 402
-    assert [one["row"] for one in whole.json()["problems"]] == [2, 3, 4]
+    assert whole.json()["detail"] == "Nothing new was accepted: a budget has no room for it."
+    (problem,) = whole.json()["problems"]  # Once, and of no row: no row is at fault.
+    assert (problem["rule"], "row" in problem) == ("over-budget", False)
+    assert "no room for 10.5 operations" in problem["message"]
     assert part.status_code == 202
     assert (part.json()["accepted"], part.json()["refused"]) == (2, 1)
     assert [(one["row"], one["rule"]) for one in part.json()["problems"]] == [(4, "over-budget")]

@@ -265,9 +265,7 @@ def test_a_list_can_be_of_one_status() -> None:
 )
 def test_a_wrong_parameter_is_told_in_our_words(method: str, address: str, told: str) -> None:
     """With what it must be, how to mend it, and a link to the rule."""
-    sent = {"content": b"x", "headers": {"Content-Type": "text/csv"}} if method == "POST" else {}
-
-    answer = clerk().ask(method, address, **sent)
+    answer = clerk().ask(method, address, content=b"x", headers={"Content-Type": "text/csv"})
 
     assert answer.status_code == 422
     (problem,) = answer.json()["problems"]

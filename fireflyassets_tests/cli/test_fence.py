@@ -76,6 +76,17 @@ def test_list_as_a_table_has_a_line_for_each(capsys: pytest.CaptureFixture[str])
     assert line.startswith(job)
 
 
+def test_an_empty_list_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    """A head alone could pass for an answer that was cut off."""
+
+    async def scenario() -> None:
+        desk(floor()).list_unknown(as_json=False)
+
+    run(scenario)
+    head, line = capsys.readouterr().out.splitlines()
+    assert line.split() == ["-"] * len(head.split())
+
+
 def test_resubmit_sends_once_more_and_books_the_risk() -> None:
     async def scenario() -> None:
         here = floor()

@@ -115,14 +115,16 @@ class LedgerIntake(LedgerBudgets):
         after: Place | None,
         status: Status | None = None,
         most: int,
+        newest_first: bool = False,
     ) -> list[JobRow]:
         """Return up to *most* of those rows that come behind *after*."""
         values = {":campaign": codec.campaign_key(customer, campaign)}
         text = "#campaignKey = :campaign"
         if after:
-            text += " AND #campaignSort > :after"
+            text += f" AND #campaignSort {'<' if newest_first else '>'} :after"
             values[":after"] = codec.campaign_sort(after.created_at, after.job_id)
         request = query(self._tables.jobs, Condition(text, values), index=CAMPAIGN.name)
+        request["ScanIndexForward"] = not newest_first
         if status:
             kept = Condition("#status = :status", {":status": to.text(status)})
             request = filtered(request, kept)
