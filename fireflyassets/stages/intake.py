@@ -13,7 +13,6 @@ and may be lost.
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import cache
 
 from fireflyassets.core import ids, manifest, message
@@ -126,13 +125,18 @@ class Intake:
         if not partial and any(_is_bad(draft, owners) for draft in drafts):
             return [_withheld(draft, known, owners) for draft in drafts]
         claims = [draft for draft in valid if fresh.get(draft.job_id) is draft]
+        hold = Hold(self.catalogue, loaded, now, partial=partial)
         if dry_run:
-            return [_priced(draft, owners) for draft in drafts]
+            over = hold.look(self.ledger, [draft.row for draft in claims])
+            return [
+                (isinstance(draft, Draft) and over.get(draft.job_id)) or _priced(draft, owners)
+                for draft in drafts
+            ]
         if claims:
             # Before the rows: a wave works from what its jobs were priced under.
             pin(self.objects, self.catalogue, loaded)
             pin_card(self.objects, card)
-        told = self._record(claims, loaded, now=now, partial=partial, wake=wake)
+        told = self._record(claims, hold, wake=wake)
         refused = {job for job, one in told.items() if isinstance(one, Unaffordable)}
         owners |= {job: one.row for job, one in told.items() if not isinstance(one, Unaffordable)}
         return [
@@ -144,13 +148,7 @@ class Intake:
         ]
 
     def _record(
-        self,
-        claims: Sequence[Draft],
-        campaign: Campaign,
-        *,
-        now: datetime,
-        partial: bool,
-        wake: bool,
+        self, claims: Sequence[Draft], hold: Hold, *, wake: bool
     ) -> dict[str, Recording | Unaffordable]:
         if not claims:
             return {}
@@ -160,7 +158,6 @@ class Intake:
             replace(draft.row, input_manifest=pointer)
             for draft, pointer in zip(claims, kept.pointers, strict=True)
         ]
-        hold = Hold(self.catalogue, campaign, now, partial=partial)
         found = hold.record(self.ledger, rows)
         new = [told.row for told in found.values() if isinstance(told, Recorded)]
         held = held_with_campaign(self.ledger, new, now=now)
