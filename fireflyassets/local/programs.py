@@ -7,6 +7,7 @@ Does not: the parts themselves. This is the composition root of the launcher's p
 import argparse
 import errno
 import os
+import shlex
 import shutil
 import sys
 import tempfile
@@ -170,7 +171,8 @@ def _welcome(stack: Stack) -> str:
             f"  Dagster    {url('dagster')}",
             f"  API docs   {url('api')}/openapi.json",
             f"  Twin       {url('twin')}/_twin/summary",
-            f"  AWS        {url('aws')} (set AWS_ENDPOINT_URL to it)",
+            f"  AWS        {url('aws')}",
+            f"  Commands   . {shlex.quote(str(stack.folder.commands))}",
             f"  Tokens     {stack.folder.tokens}/<customer>",
             f"  Logs       {stack.folder.logs}",
         ]
