@@ -36,6 +36,11 @@ _LATER: Final = {"Retry-After": "60"}
 _OUR_FAULT: Final = "No job of yours can be taken just now; the fault is on our side."
 _SEND_LATER: Final = "Nothing is wrong with the request: send the same again later."
 
+SEND_AGAIN: Final = (
+    "A part of it may be done: send the same again, which does the rest and nothing twice."
+)
+"""Of whatever fails in mid-writing: a large brief is written fifty jobs at a time."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -149,7 +154,10 @@ def _refused(request: Request, error: Exception) -> Response:
         # The request is fine and no other is: sent again later, it passes.
         problem = Problem("campaign", "out-of-service", str(error), error.remedy)
         return response(request, HTTPStatus.SERVICE_UNAVAILABLE, str(error), (problem,), _LATER)
-    if isinstance(error, Refused | ServiceDown | StoreUnavailable):
+    if isinstance(error, StoreUnavailable):
+        detail = f"{error} {SEND_AGAIN}"
+        return response(request, HTTPStatus.SERVICE_UNAVAILABLE, detail, (problem,), _LATER)
+    if isinstance(error, Refused | ServiceDown):
         # Our own configuration or machinery: the request may be fine, and may be sent again.
         return response(request, HTTPStatus.SERVICE_UNAVAILABLE, str(error), (problem,))
     return _bug(request, error)
@@ -190,7 +198,7 @@ def _http(request: Request, error: Exception) -> Response:
 def _bug(request: Request, error: Exception) -> Response:
     # The one boundary of the API. The error's words stay in our log; the query is not even there.
     _log.error("%s %s failed.", request.method, request.url.path, exc_info=error)
-    detail = "The request failed on our side. Nothing is half done: send it again."
+    detail = f"The request failed on our side. {SEND_AGAIN}"
     return response(request, HTTPStatus.INTERNAL_SERVER_ERROR, detail, ())
 
 

@@ -72,7 +72,7 @@ def read_json_lines(content: bytes) -> Brief:
     if fault := _whole_fault(content):
         return Brief((), (fault,))
     lines = content.removeprefix(_BOM.encode()).split(b"\n")
-    return _checked(_json_row(n, line) for n, line in enumerate(lines, 1) if line.strip())
+    return _checked(_json_row(n, line) if line.strip() else None for n, line in enumerate(lines, 1))
 
 
 def json_object(content: bytes | str) -> Mapping[str, object] | Problem:
@@ -149,12 +149,17 @@ def _found_in_header(said: list[str], wrong: int | None) -> str:
     return f"The header has '{shown(cell)}' where the column {name} must be.{small}"
 
 
-def _checked(rows: Iterator[Row]) -> Brief:
-    """Collect rows within the bounds; a key that came in an earlier row is a problem."""
+def _checked(rows: Iterator[Row | None]) -> Brief:
+    """Collect rows within the bounds, None being a blank one; a repeated key is a problem."""
     found: list[Row] = []
     first: dict[str, int] = {}
-    unreadable = 0
+    unreadable = blank = 0
     for row in rows:
+        if row is None:
+            blank += 1
+            if blank > MOST_ROWS:
+                return Brief((), (_too_many(f"The file has more than {MOST_ROWS} blank rows."),))
+            continue
         if len(found) == MOST_ROWS:
             return Brief((), (_too_many(f"The file has more than {MOST_ROWS} jobs."),))
         unreadable += row.raw is None
@@ -188,7 +193,7 @@ def _unless_repeated(row: Row, first: dict[str, int]) -> Row:
 
 
 # -- CSV --------------------------------------------------------------------------------------
-def _csv_rows(lines: list[str], delimiter: str) -> Iterator[Row]:
+def _csv_rows(lines: list[str], delimiter: str) -> Iterator[Row | None]:
     at, number = 1, 1
     while at < len(lines):
         cells, used = _record(lines, at, delimiter)
@@ -196,8 +201,8 @@ def _csv_rows(lines: list[str], delimiter: str) -> Iterator[Row]:
         number += 1
         if isinstance(cells, Problem):
             yield Row(number, None, (replace(cells, row=number),))
-        elif any(cell.strip() for cell in cells):
-            yield _csv_row(number, cells)
+        else:
+            yield _csv_row(number, cells) if any(cell.strip() for cell in cells) else None
 
 
 def _record(lines: list[str], at: int, delimiter: str) -> tuple[list[str] | Problem, int]:

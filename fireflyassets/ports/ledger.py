@@ -39,7 +39,7 @@ class JobLedger(WaveLedger, BudgetLedger):
         """Write each row unless its id is taken, with its outbox row in the same transaction.
 
         The conditional write *is* the idempotency claim: one caller alone gets `Recorded`. What a
-        row's booking holds leaves the *block* with its write.
+        row's booking holds leaves the *block* with its write; one that holds nothing needs none.
 
         Raises:
             ReservationLapsed: The block is gone.

@@ -111,7 +111,8 @@ def _recorded(ledger: JobLedger, rows: Sequence[JobRow], block: Block) -> dict[s
     whole = False
     try:
         told = ledger.record(rows, block)
-        whole = all(isinstance(one, Recorded) for one in told)
+        # The last row that holds something takes the block away; of free rows none does.
+        whole = bool(block.left) and all(isinstance(one, Recorded) for one in told)
     finally:
         if not whole:
             _give_back(ledger, block)

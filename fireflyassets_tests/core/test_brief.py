@@ -214,6 +214,17 @@ def test_blank_rows_are_passed_over_but_counted() -> None:
     assert [row.number for row in told.rows] == [2, 5]
 
 
+@pytest.mark.parametrize("blank", ["", ",,,,", '"\n\n"'])
+def test_blank_rows_are_bounded_too(blank: str) -> None:
+    """Eight megabytes of them would keep a thread busy for half a minute."""
+    assert [row.number for row in read_csv(sheet(*[blank] * 1_000, ROW)).rows] == [1_002]
+    assert found(read_csv(sheet(*[blank] * (brief.MOST_ROWS + 1), ROW))) == [(None, "", "rows")]
+
+
+def test_blank_lines_are_bounded_too() -> None:
+    assert found(read_json_lines(b"\n" * (brief.MOST_ROWS + 1) + b"{}")) == [(None, "", "rows")]
+
+
 def test_size_and_rows_are_bounded() -> None:
     """A file over either bound is refused as a whole."""
     too_many = [f"k{n},A,en-GB,B,1x1" for n in range(brief.MOST_ROWS + 1)]

@@ -18,6 +18,10 @@ def fault(message: str, code: str = "odd_code") -> Fault:
     return Fault(Family.FIREFLY, 418, code, "", message)
 
 
+def ended_badly(said: Fault) -> Behaviour:
+    return Take(ending=EndedBadly(said))
+
+
 async def sent(here: Floor, behaviour: Behaviour) -> Attempt:
     """Run one job whose first send goes so; return that send."""
     (job,) = here.order(1)  # Its prompt is "a bottle 0", its headline "Spring 0".
@@ -50,7 +54,7 @@ def test_whoever_decides_can_read_what_the_vendor_said(behaviour: Behaviour) -> 
     [
         NotAccepted,
         OutcomeLost,
-        lambda said: Take(ending=EndedBadly(said)),
+        ended_badly,
     ],
     ids=["refused", "lost", "ended badly"],
 )

@@ -46,8 +46,6 @@ pytestmark = [pytest.mark.stack, pytest.mark.whole]
 T = TypeVar("T")
 PROJECT = Path(__file__).parents[2]
 DEADLINE_SECONDS = 240.0
-MARKED = "rhubarb spritz"
-"""Words that one prompt of the sample brief holds, and no other."""
 
 
 @dataclass
@@ -74,11 +72,16 @@ class Shop:
         ]
 
     def marked(self) -> str:
-        """Return the job whose prompt is marked."""
-        (job_id,) = [
-            one for one, request in self.brief.job_ids().items() if MARKED in request.prompt
-        ]
-        return job_id
+        """Return the job that is sent first, so that most are still to come when it is killed."""
+        by_api = {request.key for request in self.brief.by_api}
+        # Rows of one moment stand in the queue by their ids.
+        return min(one for one, said in self.brief.job_ids().items() if said.key in by_api)
+
+    def prompt_of_marked(self) -> str:
+        """Return its prompt, which no other job has."""
+        prompt = self.brief.job_ids()[self.marked()].prompt
+        assert sum(prompt in one.prompt for one in self.brief.all) == 1
+        return prompt
 
     def open_sends(self) -> set[str]:
         """Return the jobs with a send that has no vendor id and no answer."""
@@ -219,7 +222,7 @@ def test_killed_workers_pay_nothing_twice(tmp_path: Path) -> None:
         httpx.post(
             f"{here.stack.access.url('twin')}/_twin/faults",
             json={
-                "when": {"endpoint": "generate", "prompt_contains": MARKED},
+                "when": {"endpoint": "generate", "prompt_contains": here.prompt_of_marked()},
                 "then": {"kind": "delay", "before_seconds": 18},
             },
             trust_env=False,

@@ -1,5 +1,6 @@
 """Generate: one picture from the prompt, kept untouched, or a clear reason why not."""
 
+import hashlib
 from datetime import timedelta
 from decimal import Decimal
 
@@ -28,6 +29,7 @@ def test_the_original_is_kept_with_its_hash() -> None:
         await here.work([job])
         made = here.ledger.history(job).steps["art", 1]
         assert here.objects.get(made.picture.key) == jpeg(20, 20)
+        assert made.picture.sha256 == hashlib.sha256(jpeg(20, 20)).hexdigest()
         assert made.picture.key.startswith("originals/acme/spring-launch/")
         assert made.model == "image3"
         assert made.seed == 1

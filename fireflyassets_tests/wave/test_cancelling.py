@@ -104,6 +104,7 @@ def test_a_wave_calls_back_what_is_in_flight(take: Take, cost: Cost, causes: lis
         assert ends(here)[job] == (Turn.FAILED, Status.CANCELLED)
         assert ends(here)[other] == (Turn.SUCCEEDED, Status.SUCCEEDED)
         assert (row.status, row.reason) == (Status.CANCELLED, "Cancelled by acme.")
+        assert row.cost == cost
         await swept(here)
         assert here.row(job).cost == cost
         assert not here.row(job).unsettled

@@ -37,7 +37,7 @@ NEWEST: Final = "newest"
 _DONE: Final = {
     "hold": "The campaign is on hold. What is in production goes on to its end.",
     "resume": "The campaign goes on. Its jobs are due at once.",
-    "cancel": "What waited is cancelled. What is in production ends first: cancel again then.",
+    "cancel": "What waited is cancelled, and what is in production is being called back.",
 }
 _UNSURE: Final = Problem(
     "sure", "confirm", "Nothing was cancelled.", "Tick the box to say that you mean it."
@@ -136,7 +136,7 @@ def resume(at: AtDesk, shell: AtShell, form: Operating, campaign: str) -> Respon
 def cancel(
     request: Request, at: AtDesk, shell: AtShell, form: Operating, campaign: str
 ) -> Response:
-    """Cancel what waits, once the person has said that it is meant."""
+    """Cancel all that is not done, once the person has said that it is meant."""
     require_campaign(at, form.caller.tenant, campaign)
     if form.fields.get("sure") != "yes":
         return _again(request, at, form, campaign, (_UNSURE,))

@@ -24,6 +24,7 @@ LABELS: Final = {
     Status.CANCELLED: "Cancelled",
 }
 ON_HOLD: Final = "On hold"
+CANCELLING: Final = "Being cancelled"
 _TONES: Final = {
     Status.RUNNING: "busy",
     Status.SUCCEEDED: "good",
@@ -74,6 +75,12 @@ class Line:
     updated_at: datetime
 
 
+def _status(row: JobRow) -> str:
+    if row.status is Status.RUNNING and row.cancel:
+        return CANCELLING
+    return ON_HOLD if row.hold else LABELS[row.status]
+
+
 def line(row: JobRow, who: Caller) -> Line:
     """Return a row as *who* may see it."""
     pictures = tuple(map(ids.delivered_aspect, row.outputs)) if may_see(who, row) else ()
@@ -82,7 +89,7 @@ def line(row: JobRow, who: Caller) -> Line:
         job_id=row.job_id,
         key=row.idempotency_key,
         campaign=row.campaign_id,
-        status=ON_HOLD if held else LABELS[row.status],
+        status=_status(row),
         tone="held" if held else _TONES.get(row.status, "calm"),
         why=(held.reason if held else row.reason) or "",
         next=_next(row),

@@ -8,6 +8,7 @@ from fireflyassets.api.pages.shell import PREFIX
 from fireflyassets.core.campaign import ReviewMode
 from fireflyassets.core.job import Hold
 from fireflyassets.core.status import Status
+from fireflyassets.ports.entries import Wave, WaveState
 from fireflyassets_tests.api.desk_clerk import finish, finished
 from fireflyassets_tests.api.pages.browser import visit
 from fireflyassets_tests.front_door import (
@@ -281,6 +282,46 @@ def test_a_job_is_cancelled_once_and_then_has_no_button() -> None:
     assert late.status_code == 409
     assert "The job is succeeded already." in late.text
     assert "Finished" in late.text
+
+
+def test_a_job_in_production_is_called_back_and_not_called_cancelled() -> None:
+    """Its wave ends it; until then the page says so and offers no second button."""
+    ours = visit()
+    job_id = ours.desk.post().json()["jobId"]
+    wave = Wave("w-1", CUSTOMER, CAMPAIGN, "v", "c", WaveState.FORMING, (job_id,), NOON)
+    ours.desk.door.ledger.form(wave)
+    ours.desk.door.ledger.claim(job_id, CUSTOMER, "w-1", now=NOON)
+    page, action = f"{PREFIX}/jobs/{job_id}", f"{PREFIX}/jobs/{job_id}/cancel"
+
+    done = ours.browser.send(page, action)
+    shown = ours.browser.open(done.headers["Location"]).text
+    row = ours.desk.door.ledger.job(job_id)
+
+    assert row is not None
+    assert (row.status, row.cancel is not None) == (Status.RUNNING, True)
+    assert "is being cancelled" in shown
+    assert "Being cancelled" in shown
+    assert "The job is cancelled." not in shown
+    assert action not in shown
+
+
+def test_cancelling_a_campaign_says_that_production_is_called_back() -> None:
+    """What the box is ticked for is what happens."""
+    ours = visit()
+    job_id = ours.desk.post().json()["jobId"]
+    wave = Wave("w-1", CUSTOMER, CAMPAIGN, "v", "c", WaveState.FORMING, (job_id,), NOON)
+    ours.desk.door.ledger.form(wave)
+    ours.desk.door.ledger.claim(job_id, CUSTOMER, "w-1", now=NOON)
+
+    asked = ours.browser.open(HERE).text
+    done = ours.browser.send(HERE, f"{HERE}/cancel", sure="yes")
+    shown = ours.browser.open(done.headers["Location"]).text
+    row = ours.desk.door.ledger.job(job_id)
+
+    assert row is not None
+    assert row.cancel is not None
+    assert "whose calls at Adobe are called back" in asked
+    assert "what is in production is being called back" in shown
 
 
 def test_who_may_only_look_sees_no_levers() -> None:
