@@ -389,3 +389,14 @@ def test_the_style_is_kept_by_browsers_under_its_own_mark() -> None:
     assert other.headers["Cache-Control"] == "no-cache"
     assert right.headers["Content-Type"].startswith("text/css")
     assert len(right.content) < 12_000
+
+
+def test_a_browser_at_the_bare_address_is_led_to_the_pages() -> None:
+    """A program is told that there is nothing, as everywhere."""
+    ours = visit()
+
+    led = ours.desk.ask("GET", "/", headers={"Accept": "text/html,*/*"}, token=None)
+    told = ours.desk.ask("GET", "/", token=None)
+
+    assert (led.status_code, led.headers["Location"]) == (303, f"{PREFIX}/")
+    assert (told.status_code, told.headers["Content-Type"]) == (404, "application/problem+json")
