@@ -29,6 +29,7 @@ from fireflyassets.limiter.errors import LimiterUnavailable
 from fireflyassets.limiter.port import (
     NO_NOTICE,
     Due,
+    Flow,
     Granted,
     Limiter,
     Parked,
@@ -71,7 +72,8 @@ class Pacer:
     *weight* is the tenant's, *open_waves* how many waves of the tenant draw on this item now, and
     `place` how many of them come before this one; all may be set while the pacer runs and hold from
     the next block on. So may `early`: how long before its due time a ticket is handed out, for who
-    has that long to do before the call. For one event loop.
+    has that long to do before the call. `tenant` is whose wave it is: where turns are kept, its
+    next wave goes on where this one ends; without a name it would begin anew. For one event loop.
     """
 
     def __init__(
@@ -85,6 +87,7 @@ class Pacer:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         offload: Offload = asyncio.to_thread,
     ) -> None:
+        self.tenant = ""
         self.weight = weight
         self.open_waves = open_waves
         self.place = 0
@@ -187,12 +190,16 @@ class Pacer:
         while True:
             answer = await self._answer()
             if isinstance(answer, Granted):
-                taken = ROUND * answer.count * self.open_waves // self.weight
+                taken = answer.count * self._stride
                 self._place = answer.turn + taken if answer.turn else 0
                 return answer
             if answer.reason is not ParkReason.NOT_YOUR_TURN:
                 return answer
             await self._sleep(max(0.0, (answer.until - self._now()).total_seconds()))
+
+    @property
+    def _stride(self) -> int:
+        return ROUND * self.open_waves // self.weight
 
     async def _answer(self) -> Granted | Parked:
         """Ask for a block, or hear what the limiter says to a waiter that was cancelled since."""
@@ -203,6 +210,7 @@ class Pacer:
                 block_size(self.weight, self.open_waves, self.place),
                 notice=max(NO_NOTICE, self.early + self._ahead + self._answers - LATE),
                 turn=self._place,
+                flow=Flow(self.tenant, self._stride) if self.tenant else None,
             )
             self._asking = asyncio.ensure_future(asked)
             self._asking.add_done_callback(_heard)

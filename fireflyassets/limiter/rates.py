@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 
 from fireflyassets.limiter import arithmetic as law
 from fireflyassets.limiter.arithmetic import State, ceil_div
-from fireflyassets.limiter.port import Limits, PaceReason
+from fireflyassets.limiter.limits import Limits
+from fireflyassets.limiter.port import PaceReason
 from fireflyassets.limiter.protocol import Rebase, Reset, Tally
 
 

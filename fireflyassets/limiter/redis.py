@@ -23,6 +23,7 @@ from fireflyassets.limiter.errors import (
     UnknownItem,
 )
 from fireflyassets.limiter.known import KnownStates
+from fireflyassets.limiter.limits import Limits
 from fireflyassets.limiter.overriding import (
     ABOVE_CONTRACT,
     asked_interval,
@@ -37,10 +38,10 @@ from fireflyassets.limiter.overriding import (
 from fireflyassets.limiter.port import (
     NO_NOTICE,
     Due,
+    Flow,
     Granted,
     ItemState,
     Limiter,
-    Limits,
     Override,
     PaceReason,
     Parked,
@@ -145,12 +146,19 @@ class RedisLimiter(Limiter):
             self._tell(item, limits)
 
     def reserve(
-        self, item: str, count: int, *, notice: timedelta = NO_NOTICE, turn: int = 0
+        self,
+        item: str,
+        count: int,
+        *,
+        notice: timedelta = NO_NOTICE,
+        turn: int = 0,
+        flow: Flow | None = None,
     ) -> Granted | Parked:
         """Take up to *count* tickets; see `Limiter.reserve`."""
         if count < 1:
             raise ValueError(f"A reservation takes at least one ticket, not {count}.")
-        answer = self._call(item, "reserve", count, notice // timedelta(microseconds=1), turn)
+        lead, whose = notice // timedelta(microseconds=1), flow or Flow("", 0)
+        answer = self._call(item, "reserve", count, lead, turn, whose.name, whose.stride)
         if answer.outcome in REFUSALS:
             return Parked(self._local(answer.first), REFUSALS[answer.outcome])
         numbers = range(answer.first, answer.first + answer.second)
@@ -221,7 +229,10 @@ class RedisLimiter(Limiter):
         asked_at, before = micros(self._now()), self._known.get(item)
         clock = "server" if self._server_clock else asked_at
         try:
-            raw = cast("list[bytes | str]", self._script([item], [operation, clock, *arguments]))
+            raw = cast(
+                "list[bytes | str]",
+                self._script([item, f"{item}#turns"], [operation, clock, *arguments]),
+            )
         except self._outages as error:
             raise LimiterUnavailable(item, type(error).__name__) from error
         outcome, *rest = [_text(value) for value in raw]

@@ -61,8 +61,9 @@ end
 local function load_state()
   local stored = redis.call('HMGET', key, unpack(names))
   for i, name in ipairs(names) do
-    if not stored[i] then return false end
-    s[name] = i > words and tonumber(stored[i]) or stored[i]
+    -- What an earlier layout lacks is zero or empty; without these two it is no item.
+    if not stored[i] and (name == 'interval' or name == 'nominal') then return false end
+    if i > words then s[name] = tonumber(stored[i] or 0) else s[name] = stored[i] or '' end
   end
   s.new_interval, s.was_until, s.was_blocked = s.interval, s.over_until, s.blocked
   return true

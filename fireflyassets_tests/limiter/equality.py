@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 from fireflyassets.limiter.arithmetic import ROUND
 from fireflyassets.limiter.errors import OverrideRefused
-from fireflyassets.limiter.port import Granted, Limiter, Ticket
+from fireflyassets.limiter.port import Flow, Granted, Limiter, Ticket
 from fireflyassets_tests.limiter.worlds import StandingClock, per_minute
 
 Step = tuple[str, float]
 RATES = st.sampled_from([4, 60, 600, 3000])
+OTHER = Flow("acme", ROUND // 3)
 DAYS = st.sampled_from([None, 9])
 
 
@@ -24,6 +25,7 @@ def steps(most: int) -> st.SearchStrategy[list[Step]]:
         ("reserve", [1, 2, 5, 400]),
         ("noticed", [0.05, 0.4, 1]),
         ("turn", [0, 0, 0, 1, 5]),
+        ("flow", [1, 2, 5]),
         ("advance", [0.01, 0.7, 6, 70, 400, 50_000]),
         ("pause", [0, 2, 40, 1000]),
         ("override", [0.1, 3, 48, 2000]),
@@ -62,6 +64,7 @@ def _take(limiter: Limiter, item: str, step: Step, number: int, turn: int) -> ob
     actions: dict[str, Callable[[], object]] = {
         "reserve": lambda: limiter.reserve(item, int(amount), turn=turn),
         "turn": lambda: [limiter.reserve(item, 5, turn=turn) for _ in range(3 + int(amount))],
+        "flow": lambda: [limiter.reserve(item, 5, flow=OTHER) for _ in range(int(amount))],
         "noticed": lambda: limiter.reserve(item, 2, notice=timedelta(seconds=amount)),
         "pause": lambda: limiter.pause(item, timedelta(seconds=amount)),
         "override": lambda: limiter.override(
