@@ -181,6 +181,13 @@ class ConditionalLimiter(Limiter):
             audit_opened(item, instant(after.blocked))
         return Paused(instant(after.blocked), lowered=lowered, opened=after.opened > 0)
 
+    def answered(self, ticket: Ticket) -> None:
+        """Close an open breaker if *ticket* was its probe; see `Limiter.answered`."""
+        known = self._known.get(ticket.item)
+        if known is None or not known.state.opened:
+            return
+        self._change(ticket.item, lambda state, now: rates.plan_answered(state, now, ticket.number))
+
     def override(
         self, item: str, rate_per_minute: float, *, duration: timedelta, by: str, why: str
     ) -> Override:

@@ -224,8 +224,7 @@ def _unavailable(item: str, error: Exception) -> Exception:
     """Return what to raise: whatever keeps the table from answering, it is not a bug of ours."""
     if not isinstance(error, ClientError):
         return LimiterUnavailable(item, type(error).__name__)
-    code = _code(error)
-    return error if code == OUR_FAULT else LimiterUnavailable(item, code)
+    return error if _code(error) == OUR_FAULT else LimiterUnavailable(item, _code(error))
 
 
 def _code(error: ClientError) -> str:
@@ -296,5 +295,6 @@ def decode(stored: "Mapping[str, AttributeValueTypeDef]") -> State | None:
         return None
     numbers = {f: int(stored.get(name, {}).get("N", "0")) for f, name in ATTRIBUTES.items()}
     numbers["earned"] = numbers["earned"] or numbers["interval"]
-    words = {field: stored.get(name, {}).get("S", "") for field, name in WORDS.items()}
-    return State(**numbers, **words, reason=PaceReason[stored[REASON].get("S", "")])
+    told = PaceReason[stored[REASON].get("S", "")]
+    state = State(**numbers, over_by="", over_why="", source="", reason=told)
+    return replace(state, **{f: stored.get(n, {}).get("S", "") for f, n in WORDS.items()})

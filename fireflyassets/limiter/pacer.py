@@ -14,6 +14,7 @@ decided as late as possible, and whatever it does before the call counts as late
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import ParamSpec, Protocol, TypeVar
 
@@ -25,7 +26,7 @@ from fireflyassets.limiter.arithmetic import (
     STALE_US,
     block_size,
 )
-from fireflyassets.limiter.errors import LimiterUnavailable
+from fireflyassets.limiter.errors import LimiterError, LimiterUnavailable
 from fireflyassets.limiter.port import (
     NO_NOTICE,
     Due,
@@ -101,6 +102,7 @@ class Pacer:
         self._offload = offload
         self._turn = asyncio.Lock()  # First come, first served.
         self._refusals = asyncio.Lock()
+        self._latest: Ticket | None = None
         self._block: deque[Ticket] = deque()
         self._asking: asyncio.Future[Granted | Parked] | None = None
         self._place = 0  # In the order of turns; 0 while none are kept.
@@ -183,6 +185,7 @@ class Pacer:
                 return outcome
             self._block.popleft()
             if isinstance(outcome, Due):
+                self._latest = outcome.ticket
                 return outcome.ticket
 
     async def _reserve(self) -> Granted | Parked:
@@ -228,6 +231,16 @@ class Pacer:
         """
         async with self._refusals:
             return await self._offload(self._limiter.pause, self._item, retry_after)
+
+    async def answered(self) -> None:
+        """Report that a call was made and not refused: if it was the probe, the breaker closes.
+
+        While that is open the ticket taken last is the only one that may be used. A store that
+        does not answer is no reason to doubt the call: the next probe closes the breaker.
+        """
+        if self._latest is not None:
+            with suppress(LimiterError):
+                await self._offload(self._limiter.answered, self._latest)
 
     async def _wait_for(
         self, ticket: Ticket, *, by: datetime | None = None

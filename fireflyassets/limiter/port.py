@@ -229,7 +229,14 @@ class Limiter(ABC):
         the rate is lowered at most once in five seconds. Without *retry_after* the pause is two
         seconds. More than 15 minutes are not believed: the item pauses for 15, and the breaker
         opens. All tickets are void then; after the pause one call is let through, and no other
-        until it was not refused for a minute.
+        until it was answered without a refusal, or until a minute has passed without a word.
+        """
+
+    @abstractmethod
+    def answered(self, ticket: Ticket) -> None:
+        """Report that the call of *ticket* was made and not refused.
+
+        Asks the store only while the breaker is open; it closes if the ticket was its probe.
         """
 
     @abstractmethod

@@ -138,9 +138,8 @@ class RedisLimiter(Limiter):
 
     def register(self, item: str, limits: Limits) -> None:
         """Make *item* known under *limits*; see `Limiter.register`."""
-        is_told = self._limits.get(item) == limits
-        self._limits[item] = limits
-        if is_told:
+        told, self._limits[item] = self._limits.get(item), limits
+        if told == limits:
             self._call(item, "read")
         else:
             self._tell(item, limits)
@@ -192,6 +191,12 @@ class RedisLimiter(Limiter):
         if answer.second:
             audit_opened(item, until)
         return Paused(until, lowered=answer.first == 1, opened=answer.state.opened > 0)
+
+    def answered(self, ticket: Ticket) -> None:
+        """Close an open breaker if *ticket* was its probe; see `Limiter.answered`."""
+        known = self._known.get(ticket.item)
+        if known is not None and known.state.opened:
+            self._call(ticket.item, "answered", ticket.number)
 
     def override(
         self, item: str, rate_per_minute: float, *, duration: timedelta, by: str, why: str
@@ -275,8 +280,7 @@ class RedisLimiter(Limiter):
         round_trip = answered_at - asked_at
         expired = asked_at - self._offset.at > OFFSET_LIFE_US
         if round_trip <= self._offset.round_trip or expired:
-            value = server_time - (asked_at + answered_at) // 2
-            self._offset = Offset(value, round_trip, asked_at)
+            self._offset = Offset(server_time - (asked_at + answered_at) // 2, round_trip, asked_at)
 
     def _server_time(self) -> int:
         return micros(self._now()) + self._offset.value

@@ -8,7 +8,7 @@ against each other.
 KEYS: the item, and the hash of the flows' turns. ARGV: the operation, the time in microseconds or
 ``server``, then ``register`` nominal, day limit, as of, source; ``reserve`` count, notice, turn,
 flow, stride; ``pause`` microseconds or ``none``; ``override`` interval, microseconds, by, why;
-``clear``; ``reset``;
+``clear``; ``reset``; ``answered`` number;
 ``read``. The answer: ``missing``; ``broken`` and the name of what is wrong; or an outcome, three
 numbers, the time, and the state: its words, then its numbers.
 Numbers are doubles, exact below 2**53: the year 2255 in microseconds.
@@ -59,8 +59,17 @@ local function probing()
   if s.next_number <= s.base_number then return end
   local told_at = due_at(s.base_number) + $PROBE_US
   if now < told_at then return told_at end
-  s.opened = 0
-  rebase()
+  s.base_number, s.base_at, s.epoch = s.next_number + 1, now, s.epoch + 1
+  save()
+end
+
+local function answered(number)
+  if s.opened > 0 and number == s.base_number and now >= s.blocked then
+    s.base_number, s.base_at = math.max(s.next_number, s.base_number + 1), now
+    s.opened = 0
+    rebase()
+  end
+  return answer('answered')
 end
 
 local function reserve(count, notice, turn, flow, stride)
@@ -186,6 +195,7 @@ if operation == 'reserve' then
   return reserve(tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6],
     tonumber(ARGV[7]))
 end
+if operation == 'answered' then return answered(tonumber(ARGV[3])) end
 if operation == 'pause' then return pause(tonumber(ARGV[3]) or $DEFAULT_PAUSE_US) end
 if operation == 'override' then
   return override(tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5], ARGV[6])

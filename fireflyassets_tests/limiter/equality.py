@@ -30,6 +30,7 @@ def steps(most: int) -> st.SearchStrategy[list[Step]]:
         ("pause", [0, 2, 40, 1000]),
         ("override", [0.1, 3, 48, 2000]),
         ("limits", [60, 90, 600]),
+        ("answered", [0]),
         ("clear", [0]),
         ("reset", [0]),
     ]
@@ -45,7 +46,7 @@ def compare(limiters: Sequence[Limiter], item: str, clock: StandingClock, told: 
         if step[0] == "advance":
             clock.advance(step[1])
         turn = turns[number % len(turns)]
-        answers = [_take(limiter, item, step, number, turn) for limiter in limiters]
+        answers = [_take(limiter, item, step, number, turn, held) for limiter in limiters]
         assert answers == answers[:1] * len(answers)
         if isinstance(answers[0], Granted):
             turns[number % len(turns)] = answers[0].turn and answers[0].turn + ROUND // 2
@@ -58,7 +59,9 @@ def compare(limiters: Sequence[Limiter], item: str, clock: StandingClock, told: 
             assert looks == looks[:1] * len(looks)
 
 
-def _take(limiter: Limiter, item: str, step: Step, number: int, turn: int) -> object:
+def _take(
+    limiter: Limiter, item: str, step: Step, number: int, turn: int, held: Ticket | None
+) -> object:
     kind, amount = step
     duration = timedelta(seconds=(3, 90, 4000)[number % 3])
     actions: dict[str, Callable[[], object]] = {
@@ -73,6 +76,7 @@ def _take(limiter: Limiter, item: str, step: Step, number: int, turn: int) -> ob
         "limits": lambda: limiter.register(item, per_minute(int(amount), per_day=30)),
         "clear": lambda: limiter.clear_override(item, by="ops"),
         "reset": lambda: limiter.reset(item, by="ops", why="a test"),
+        "answered": lambda: held and limiter.answered(held),
         "advance": lambda: None,
     }
     try:
