@@ -24,8 +24,9 @@ from fireflyassets.limiter import protocol
 from fireflyassets.limiter.arithmetic import State, instant
 from fireflyassets.limiter.conditional import Applied, Lost
 from fireflyassets.limiter.dynamodb import DynamoLimiter
+from fireflyassets.limiter.limits import Limits
 from fireflyassets.limiter.pacer import Pacer
-from fireflyassets.limiter.port import Limits, Parked, Ticket
+from fireflyassets.limiter.port import Parked, Ticket
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -5,9 +5,10 @@ import time
 from datetime import date, datetime
 
 from fireflyassets.limiter.arithmetic import instant
+from fireflyassets.limiter.limits import Limits
 from fireflyassets.limiter.memory import MemoryLimiter  # Or DynamoLimiter, RedisLimiter.
 from fireflyassets.limiter.pacer import Pacer
-from fireflyassets.limiter.port import Limits, Parked
+from fireflyassets.limiter.port import Parked
 
 
 def now() -> datetime:

@@ -25,8 +25,8 @@ from fireflyassets.core.recipe import Recipe
 from fireflyassets.core.recipe_step import GenerateStep
 from fireflyassets.core.request import RawRequest
 from fireflyassets.limiter import virtual_time
+from fireflyassets.limiter.limits import Limits
 from fireflyassets.limiter.memory import MemoryLimiter
-from fireflyassets.limiter.port import Limits
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets.ports.clock import Clock, Lanes, Offload
 from fireflyassets.ports.custom_models import CustomModels

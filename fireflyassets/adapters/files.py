@@ -43,7 +43,7 @@ from fireflyassets.core.errors import (
 )
 from fireflyassets.core.failure import Family
 from fireflyassets.core.money import RateCard
-from fireflyassets.limiter.port import Limits
+from fireflyassets.limiter.limits import Limits
 from fireflyassets.ports.catalogue import Catalogue, Credential, Quarantined
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.guardrail import Guardrail

@@ -13,7 +13,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from fireflyassets.core.failure import Family
-from fireflyassets.limiter.port import SECOND, Limits, Window
+from fireflyassets.limiter.limits import SECOND, Limits, Window
 
 _log = logging.getLogger(__name__)
 

@@ -20,7 +20,7 @@ from fireflyassets.core.budget import Cap
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.failure import Family
 from fireflyassets.core.money import RateCard
-from fireflyassets.limiter.port import Limits
+from fireflyassets.limiter.limits import Limits
 from fireflyassets.ports.catalogue import Catalogue, Credential, Quarantined
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.guardrail import Guardrail, Verdict

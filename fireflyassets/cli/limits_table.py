@@ -14,8 +14,8 @@ from fireflyassets.adapters.limit_files import DOCUMENTED
 from fireflyassets.core.failure import Family
 from fireflyassets.limiter.arithmetic import SECOND_US, paced_interval
 from fireflyassets.limiter.errors import UnknownItem
+from fireflyassets.limiter.limits import MINUTE
 from fireflyassets.limiter.port import (
-    MINUTE,
     ItemState,
     Limiter,
     Override,

@@ -42,6 +42,10 @@ class Tickets(Protocol):
         """Tell everybody that the service answered 429."""
         ...
 
+    async def answered(self) -> None:
+        """Tell everybody, should they wait for that, that the service took a call."""
+        ...
+
 
 @dataclass(slots=True)
 class Lease:

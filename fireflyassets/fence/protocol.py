@@ -231,6 +231,7 @@ class Fence:
             cancel_url=answer.cancel_url,
             operations=self._booked(call, accepted, Cause.ACCEPTED_BUT_FAILED),
         )
+        await self.tickets[call.service.family].answered()
         return accepted
 
     def _booked(self, call: PaidCall, attempt: Attempt, cause: Cause) -> list[Operation]:

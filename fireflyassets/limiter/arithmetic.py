@@ -12,7 +12,8 @@ picture of the law cannot act on it.
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from fireflyassets.limiter.port import Limits, PaceReason, ParkReason
+from fireflyassets.limiter.limits import Limits
+from fireflyassets.limiter.port import PaceReason, ParkReason
 
 SECOND_US = 1_000_000
 DAY_US = 86_400 * SECOND_US

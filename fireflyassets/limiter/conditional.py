@@ -6,7 +6,7 @@ Here: trying one planned write after the other until one holds. Not here: the ch
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from fireflyassets.limiter import arithmetic as law
@@ -15,6 +15,7 @@ from fireflyassets.limiter.arithmetic import State, instant, micros
 from fireflyassets.limiter.clock import Watch
 from fireflyassets.limiter.errors import OverrideRefused, ReservationContended, UnknownItem
 from fireflyassets.limiter.known import Known, KnownStates
+from fireflyassets.limiter.limits import Limits
 from fireflyassets.limiter.overriding import (
     ABOVE_CONTRACT,
     asked_interval,
@@ -29,10 +30,10 @@ from fireflyassets.limiter.overriding import (
 from fireflyassets.limiter.port import (
     NO_NOTICE,
     Due,
+    Flow,
     Granted,
     ItemState,
     Limiter,
-    Limits,
     Override,
     Parked,
     Paused,
@@ -83,6 +84,14 @@ class ConditionalLimiter(Limiter):
     def _read(self, item: str) -> State | None:
         """Read the stored state, seeing every write that was answered before."""
 
+    @abstractmethod
+    def _read_turn(self, item: str, flow: str) -> int:
+        """Read where the flow's next ticket begins; 0 if that was never kept."""
+
+    @abstractmethod
+    def _keep_turn(self, item: str, flow: str, turn: int) -> None:
+        """Keep where the flow's next ticket begins, unless later is stored."""
+
     def now(self) -> datetime:
         """Return the time by the clock of all due times."""
         return self._now()
@@ -100,7 +109,13 @@ class ConditionalLimiter(Limiter):
             audit_limits(item, limits)
 
     def reserve(
-        self, item: str, count: int, *, notice: timedelta = NO_NOTICE, turn: int = 0
+        self,
+        item: str,
+        count: int,
+        *,
+        notice: timedelta = NO_NOTICE,
+        turn: int = 0,
+        flow: Flow | None = None,
     ) -> Granted | Parked:
         """Take up to *count* tickets; see `Limiter.reserve`."""
         if count < 1:
@@ -114,6 +129,7 @@ class ConditionalLimiter(Limiter):
                     item
                 )  # Turns go on fast: a lost write costs more than a read.
             state, now = self._state(item).state, self._time()
+            ask = self._resumed(item, state, ask, flow)
             step = reservation.plan(state, now, ask)
             if isinstance(step, reservation.Refusal):
                 if fresh:
@@ -122,9 +138,20 @@ class ConditionalLimiter(Limiter):
                 continue
             answer = self._try(item, step)
             if isinstance(step, protocol.Take) and isinstance(answer, Applied):
-                start = reservation.start_of(state, turn) if step.turn else 0
+                start = reservation.start_of(state, ask.turn) if step.turn else 0
+                if flow is not None and start:
+                    self._keep_turn(item, flow.name, start + step.count * flow.stride)
                 return _granted(item, answer.state, step.count, start)
         raise ReservationContended(item, tries=TRIES)
+
+    def _resumed(
+        self, item: str, state: State, ask: reservation.Ask, flow: Flow | None
+    ) -> reservation.Ask:
+        """Give a newcomer the turn that its flow has come to, where turns are kept."""
+        if flow is None or ask.turn or not state.turn:
+            return ask
+        kept = self._read_turn(item, flow.name)
+        return replace(ask, turn=reservation.resumed(state, kept, flow.stride))
 
     def check(self, ticket: Ticket) -> Due | Waiting | Voided | Stale:
         """Apply the fire rule to *ticket*; see `Limiter.check`."""
@@ -153,6 +180,13 @@ class ConditionalLimiter(Limiter):
         if after.opened and not before.opened:
             audit_opened(item, instant(after.blocked))
         return Paused(instant(after.blocked), lowered=lowered, opened=after.opened > 0)
+
+    def answered(self, ticket: Ticket) -> None:
+        """Close an open breaker if *ticket* was its probe; see `Limiter.answered`."""
+        known = self._known.get(ticket.item)
+        if known is None or not known.state.opened:
+            return
+        self._change(ticket.item, lambda state, now: rates.plan_answered(state, now, ticket.number))
 
     def override(
         self, item: str, rate_per_minute: float, *, duration: timedelta, by: str, why: str

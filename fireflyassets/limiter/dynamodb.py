@@ -10,7 +10,7 @@ write whose answer was lost can lose tickets, never hand one out twice.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
@@ -65,8 +65,7 @@ ATTRIBUTES: Final[Mapping[str, str]] = {
 }
 WORDS: Final[Mapping[str, str]] = {"over_by": "oby", "over_why": "owhy", "source": "src"}
 REASON: Final = "why"
-NEWEST: Final = "opened"
-"""An attribute that items of earlier layouts lack: such an item is made anew."""
+LAYOUT: Final = {*ATTRIBUTES.values(), *WORDS.values(), REASON}
 
 OUTAGES: Final = (HTTPClientError, ConnectionError, NoCredentialsError, CredentialRetrievalError)
 OUR_FAULT: Final = "ValidationException"
@@ -85,10 +84,10 @@ FENCE: Final = "ep = :ep AND dday = :day AND dcnt <= :droom"
 INIT: Final = Expression(
     "SET nxt = :nxt, bn = :bn, bt = :bt, bbt = :bbt, intv = :intv, nom = :nom, earn = :earn, "
     "ep = :ep, seq = :seq, blocked = :blocked, ldec = :ldec, linc = :linc, vt = :vt, "
-    "opened = :opened, dday = :dday, "
-    "dcnt = :dcnt, dlim = :dlim, rcnt = :rcnt, asof = :asof, since = :since, ointv = :ointv, "
-    "ountil = :ountil, osince = :osince, oby = :oby, owhy = :owhy, src = :src, why = :why",
-    "attribute_not_exists(opened)",
+    "opened = :opened, dday = :dday, dcnt = :dcnt, dlim = :dlim, rcnt = :rcnt, asof = :asof, "
+    "since = :since, ointv = :ointv, ountil = :ountil, osince = :osince, oby = :oby, owhy = :owhy, "
+    "src = :src, why = :why",
+    "attribute_not_exists(nom)",
 )
 HOT: Final = Expression(
     "SET nxt = nxt + :k, vt = :vt, dcnt = dcnt + :k, seq = seq + :one",
@@ -115,12 +114,10 @@ REBASE: Final = Expression(
     "oby = :oby, owhy = :owhy, src = :src, why = :why, ep = ep + :one, seq = seq + :one",
     "ep = :ep",
 )
-TALLY: Final = Expression(
-    "SET rcnt = rcnt + :one, seq = seq + :one",
-    "ep = :ep",
-)
-
-
+TALLY: Final = Expression("SET rcnt = rcnt + :one, seq = seq + :one", "ep = :ep")
+TURN: Final = Expression("SET vt = :vt", "vt < :vt")
+NEW_TURN: Final = Expression("SET vt = :vt", "attribute_not_exists(vt)")
+UPGRADE: Final = Expression(INIT.update, "ep = :was AND seq = :old")
 RESET: Final = Expression(INIT.update, "ep = :was")
 
 
@@ -169,20 +166,47 @@ class DynamoLimiter(ConditionalLimiter):
         self._expressions = expressions or Expressions()
 
     def _read(self, item: str) -> State | None:
+        stored = self._get(item)
+        while (state := decode(stored)) is not None and not stored.keys() >= LAYOUT:
+            old = _numbers({"was": state.epoch, "old": state.sequence})
+            values = _all_values(replace(state, sequence=state.sequence + 1), ATTRIBUTES) | old
+            _, stored = self._update(item, UPGRADE, values)
+        return state
+
+    def _get(self, key: str) -> "Mapping[str, AttributeValueTypeDef]":
         try:
             answer = self._client.get_item(
-                TableName=self._table, Key={KEY: {"S": item}}, ConsistentRead=True
+                TableName=self._table, Key={KEY: {"S": key}}, ConsistentRead=True
             )
         except (ClientError, *OUTAGES) as error:
-            raise _unavailable(item, error) from error
-        return decode(answer["Item"]) if "Item" in answer else None
+            raise _unavailable(key, error) from error
+        return answer.get("Item", {})
+
+    def _read_turn(self, item: str, flow: str) -> int:
+        return int(self._get(f"{item}#{flow}").get("vt", {}).get("N", "0"))
+
+    def _keep_turn(self, item: str, flow: str, turn: int) -> None:
+        key, values = f"{item}#{flow}", _numbers({"vt": turn})
+        is_kept, stored = self._update(key, TURN, values)
+        if not is_kept and not stored and not self._update(key, NEW_TURN, values)[0]:
+            self._update(key, TURN, values)  # Another wave of the flow made it meanwhile.
 
     def _write(self, item: str, write: Write) -> Applied | Lost:
-        expression, values = spell(write, self._expressions)
+        is_applied, stored = self._update(item, *spell(write, self._expressions))
+        state = decode(stored) if stored.keys() >= LAYOUT else self._read(item)
+        return Applied(state) if is_applied and state else Lost(state)
+
+    def _update(
+        self,
+        key: str,
+        expression: Expression,
+        values: "Mapping[str, UniversalAttributeValueTypeDef]",
+    ) -> "tuple[bool, Mapping[str, AttributeValueTypeDef]]":
+        """Say whether the update held, and return what is stored after it."""
         try:
             answer = self._client.update_item(
                 TableName=self._table,
-                Key={KEY: {"S": item}},
+                Key={KEY: {"S": key}},
                 UpdateExpression=expression.update,
                 ConditionExpression=expression.condition,
                 ExpressionAttributeValues=values,
@@ -191,19 +215,16 @@ class DynamoLimiter(ConditionalLimiter):
             )
         except (ClientError, *OUTAGES) as error:
             if not isinstance(error, ClientError) or _code(error) != LOST:
-                raise _unavailable(item, error) from error
-            stored = error.response.get("Item")
-            return Lost(decode(stored) if stored else None)
-        state = decode(answer["Attributes"])
-        return Applied(state) if state else Lost(None)
+                raise _unavailable(key, error) from error
+            return False, error.response.get("Item", {})
+        return True, answer["Attributes"]
 
 
 def _unavailable(item: str, error: Exception) -> Exception:
     """Return what to raise: whatever keeps the table from answering, it is not a bug of ours."""
     if not isinstance(error, ClientError):
         return LimiterUnavailable(item, type(error).__name__)
-    code = _code(error)
-    return error if code == OUR_FAULT else LimiterUnavailable(item, code)
+    return error if _code(error) == OUR_FAULT else LimiterUnavailable(item, _code(error))
 
 
 def _code(error: ClientError) -> str:
@@ -269,14 +290,11 @@ def _numbers(numbers: Mapping[str, int]) -> "dict[str, UniversalAttributeValueTy
 
 
 def decode(stored: "Mapping[str, AttributeValueTypeDef]") -> State | None:
-    """Return the stored attributes as a state; None for an item of an earlier layout."""
-    if NEWEST not in stored:
+    """Return the stored attributes as a state, what lacks as zero; None for what is no item."""
+    if ATTRIBUTES["nominal"] not in stored:
         return None
-    numbers = {field: int(stored[name].get("N", "")) for field, name in ATTRIBUTES.items()}
-    return State(
-        **numbers,
-        over_by=stored["oby"].get("S", ""),
-        over_why=stored["owhy"].get("S", ""),
-        source=stored["src"].get("S", ""),
-        reason=PaceReason[stored[REASON].get("S", "")],
-    )
+    numbers = {f: int(stored.get(name, {}).get("N", "0")) for f, name in ATTRIBUTES.items()}
+    numbers["earned"] = numbers["earned"] or numbers["interval"]
+    told = PaceReason[stored[REASON].get("S", "")]
+    state = State(**numbers, over_by="", over_why="", source="", reason=told)
+    return replace(state, **{f: stored.get(n, {}).get("S", "") for f, n in WORDS.items()})

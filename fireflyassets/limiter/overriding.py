@@ -10,7 +10,8 @@ from datetime import datetime, timedelta
 
 from fireflyassets.limiter import arithmetic as law
 from fireflyassets.limiter.errors import OverrideRefused
-from fireflyassets.limiter.port import Limits, Override
+from fireflyassets.limiter.limits import Limits
+from fireflyassets.limiter.port import Override
 
 _log = logging.getLogger("fireflyassets.limiter")
 

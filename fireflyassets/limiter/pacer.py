@@ -14,6 +14,7 @@ decided as late as possible, and whatever it does before the call counts as late
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import ParamSpec, Protocol, TypeVar
 
@@ -25,10 +26,11 @@ from fireflyassets.limiter.arithmetic import (
     STALE_US,
     block_size,
 )
-from fireflyassets.limiter.errors import LimiterUnavailable
+from fireflyassets.limiter.errors import LimiterError, LimiterUnavailable
 from fireflyassets.limiter.port import (
     NO_NOTICE,
     Due,
+    Flow,
     Granted,
     Limiter,
     Parked,
@@ -71,7 +73,8 @@ class Pacer:
     *weight* is the tenant's, *open_waves* how many waves of the tenant draw on this item now, and
     `place` how many of them come before this one; all may be set while the pacer runs and hold from
     the next block on. So may `early`: how long before its due time a ticket is handed out, for who
-    has that long to do before the call. For one event loop.
+    has that long to do before the call. `tenant` is whose wave it is: where turns are kept, its
+    next wave goes on where this one ends; without a name it would begin anew. For one event loop.
     """
 
     def __init__(
@@ -85,6 +88,7 @@ class Pacer:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         offload: Offload = asyncio.to_thread,
     ) -> None:
+        self.tenant = ""
         self.weight = weight
         self.open_waves = open_waves
         self.place = 0
@@ -98,6 +102,7 @@ class Pacer:
         self._offload = offload
         self._turn = asyncio.Lock()  # First come, first served.
         self._refusals = asyncio.Lock()
+        self._latest: Ticket | None = None
         self._block: deque[Ticket] = deque()
         self._asking: asyncio.Future[Granted | Parked] | None = None
         self._place = 0  # In the order of turns; 0 while none are kept.
@@ -180,6 +185,7 @@ class Pacer:
                 return outcome
             self._block.popleft()
             if isinstance(outcome, Due):
+                self._latest = outcome.ticket
                 return outcome.ticket
 
     async def _reserve(self) -> Granted | Parked:
@@ -187,12 +193,16 @@ class Pacer:
         while True:
             answer = await self._answer()
             if isinstance(answer, Granted):
-                taken = ROUND * answer.count * self.open_waves // self.weight
+                taken = answer.count * self._stride
                 self._place = answer.turn + taken if answer.turn else 0
                 return answer
             if answer.reason is not ParkReason.NOT_YOUR_TURN:
                 return answer
             await self._sleep(max(0.0, (answer.until - self._now()).total_seconds()))
+
+    @property
+    def _stride(self) -> int:
+        return ROUND * self.open_waves // self.weight
 
     async def _answer(self) -> Granted | Parked:
         """Ask for a block, or hear what the limiter says to a waiter that was cancelled since."""
@@ -203,6 +213,7 @@ class Pacer:
                 block_size(self.weight, self.open_waves, self.place),
                 notice=max(NO_NOTICE, self.early + self._ahead + self._answers - LATE),
                 turn=self._place,
+                flow=Flow(self.tenant, self._stride) if self.tenant else None,
             )
             self._asking = asyncio.ensure_future(asked)
             self._asking.add_done_callback(_heard)
@@ -220,6 +231,16 @@ class Pacer:
         """
         async with self._refusals:
             return await self._offload(self._limiter.pause, self._item, retry_after)
+
+    async def answered(self) -> None:
+        """Report that a call was made and not refused: if it was the probe, the breaker closes.
+
+        While that is open the ticket taken last is the only one that may be used. A store that
+        does not answer is no reason to doubt the call: the next probe closes the breaker.
+        """
+        if self._latest is not None:
+            with suppress(LimiterError):
+                await self._offload(self._limiter.answered, self._latest)
 
     async def _wait_for(
         self, ticket: Ticket, *, by: datetime | None = None

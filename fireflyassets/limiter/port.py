@@ -1,7 +1,8 @@
-"""What a shared limiter promises, in its own words: limits, tickets and answers.
+"""What a shared limiter promises, in its own words: tickets and answers.
 
-Here: the port `Limiter` and the values that cross it. Not here: the arithmetic of tickets
-(`arithmetic`), any store (`memory`, `dynamodb`, `redis`), and waiting (`pacer`).
+Here: the port `Limiter` and the values that cross it. Not here: limits (`limits`), the
+arithmetic of tickets (`arithmetic`), any store (`memory`, `dynamodb`, `redis`), and waiting
+(`pacer`).
 
 An *item* is one paced thing, written ``organisation#family``. A *ticket* is the right to make one
 call of that item at its due time. Nobody spins: a ticket says when, and a pause or a change of rate
@@ -13,53 +14,9 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from enum import StrEnum
 
-SECOND = timedelta(seconds=1)
-MINUTE = timedelta(minutes=1)
+from fireflyassets.limiter.limits import Limits
+
 NO_NOTICE = timedelta(0)
-
-
-def _is_count(calls: object) -> bool:
-    """Say whether *calls* is a whole number above zero: the law is made of whole numbers."""
-    return isinstance(calls, int) and not isinstance(calls, bool) and calls >= 1
-
-
-@dataclass(frozen=True, slots=True)
-class Window:
-    """At most *calls* calls in any *span*."""
-
-    calls: int
-    span: timedelta
-
-    def __post_init__(self) -> None:
-        if not _is_count(self.calls) or self.span <= timedelta(0):
-            raise ValueError(f"A limit window allows at least one call in some time, not {self}.")
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What a contract or a vendor page allows; *source* and *as_of* say who said so and when.
-
-    *per_day* counts calendar days in UTC. Other windows (16 in 3 s) stand in *windows*.
-    """
-
-    per_minute: int
-    source: str
-    as_of: date
-    per_second: int | None = None
-    per_day: int | None = None
-    windows: tuple[Window, ...] = ()
-
-    def __post_init__(self) -> None:
-        if self.per_day is not None and not _is_count(self.per_day):
-            raise ValueError(f"A day limit allows at least one call, not {self.per_day}.")
-        self.paced_windows()
-
-    def paced_windows(self) -> tuple[Window, ...]:
-        """Return every window that sets the pace; the day is counted, not paced."""
-        named = [Window(self.per_minute, MINUTE)]
-        if self.per_second is not None:
-            named.append(Window(self.per_second, SECOND))
-        return (*named, *self.windows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +45,17 @@ class Granted:
     def tickets(self) -> tuple[Ticket, ...]:
         """The tickets one by one, in order of their due times."""
         return tuple(Ticket(self.item, self.first + n, at) for n, at in enumerate(self.due_at))
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Whose tickets they are; one costs *stride*: a round's length over the flow's weight.
+
+    Where turns are kept the store remembers under *name* where the flow's next ticket begins.
+    """
+
+    name: str
+    stride: int
 
 
 class ParkReason(StrEnum):
@@ -223,14 +191,22 @@ class Limiter(ABC):
 
     @abstractmethod
     def reserve(
-        self, item: str, count: int, *, notice: timedelta = NO_NOTICE, turn: int = 0
+        self,
+        item: str,
+        count: int,
+        *,
+        notice: timedelta = NO_NOTICE,
+        turn: int = 0,
+        flow: Flow | None = None,
     ) -> Granted | Parked:
         """Take up to *count* consecutive tickets, each due within five minutes.
 
         None is due sooner than *notice*: for who has something to do before the call. *turn* is
         the asker's place in the order of turns: that of its last grant, and a round's length over
         its weight for each ticket since. Once a block has not fitted whole, tickets go one by one
-        and in that order; ``NOT_YOUR_TURN`` says when to ask again, with the same *turn*.
+        and in that order; ``NOT_YOUR_TURN`` says when to ask again, with the same *turn*. Who has
+        none yet begins where the *flow*'s last grant ended, or where the rounds are: so nobody is
+        better off for asking as a newcomer again and again.
 
         Raises:
             UnknownItem: The item was never registered.
@@ -253,7 +229,14 @@ class Limiter(ABC):
         the rate is lowered at most once in five seconds. Without *retry_after* the pause is two
         seconds. More than 15 minutes are not believed: the item pauses for 15, and the breaker
         opens. All tickets are void then; after the pause one call is let through, and no other
-        until it was not refused for a minute.
+        until it was answered without a refusal, or until a minute has passed without a word.
+        """
+
+    @abstractmethod
+    def answered(self, ticket: Ticket) -> None:
+        """Report that the call of *ticket* was made and not refused.
+
+        Asks the store only while the breaker is open; it closes if the ticket was its probe.
         """
 
     @abstractmethod

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 
 from fireflyassets.limiter import arithmetic as law
 from fireflyassets.limiter.arithmetic import State, ceil_div
-from fireflyassets.limiter.port import Limits, PaceReason
+from fireflyassets.limiter.limits import Limits
+from fireflyassets.limiter.port import PaceReason
 from fireflyassets.limiter.protocol import Rebase, Reset, Tally
 
 
@@ -96,9 +97,10 @@ def pause_length(retry_after: int | None) -> int:
 
 
 def plan_probe(state: State, now: int) -> Rebase | int | None:
-    """Return until when an open breaker lets nobody through, or the write that closes it.
+    """Return until when an open breaker lets nobody through, or the write that allows a probe.
 
-    None where it is closed, or where its probe has not been taken.
+    None where it is closed, or where its probe has not been taken. A probe that nobody answers for
+    within a minute has died: another one may be taken.
     """
     if not state.opened:
         return None
@@ -107,7 +109,17 @@ def plan_probe(state: State, now: int) -> Rebase | int | None:
     if state.next_number <= state.base_number:
         return None
     told_at = state.due_at(state.base_number) + law.PROBE_US
-    return told_at if now < told_at else _rebase(state, now, replace(state, opened=0))
+    if now < told_at:
+        return told_at
+    return Rebase(state.epoch, replace(state, base_number=state.next_number + 1, base_at=now))
+
+
+def plan_answered(state: State, now: int, number: int) -> Rebase | None:
+    """Close the breaker when its probe, and nobody else's call, was made and not refused."""
+    if not state.opened or number != state.base_number or now < state.blocked:
+        return None
+    beyond = replace(state, base_number=max(state.next_number, state.base_number + 1), base_at=now)
+    return _rebase(beyond, now, replace(beyond, opened=0))
 
 
 def plan_reset(state: State, now: int) -> Reset:
@@ -191,6 +203,10 @@ def _rebase(state: State, now: int, changed: State, *, refused: int = 0) -> Reba
     waits hears of it within the time a state may be old; the end of an override all foresee.
     """
     base = state.first_live(now)
+    if state.opened and changed.opened and changed.blocked == state.blocked:
+        # The base is the probe: whatever else changes, there is one.
+        law_now = replace(changed, base_number=state.base_number, base_at=state.base_at)
+        return Rebase(state.epoch, law_now, refused)
     if changed.opened and changed.blocked > state.blocked:
         # Beyond whatever was taken, in an old picture too: nobody waits behind an open breaker.
         base = max(base, state.next_number) + law.open_ticket_limit(state.nominal)

@@ -23,6 +23,7 @@ from fireflyassets.limiter.errors import (
     UnknownItem,
 )
 from fireflyassets.limiter.known import KnownStates
+from fireflyassets.limiter.limits import Limits
 from fireflyassets.limiter.overriding import (
     ABOVE_CONTRACT,
     asked_interval,
@@ -37,10 +38,10 @@ from fireflyassets.limiter.overriding import (
 from fireflyassets.limiter.port import (
     NO_NOTICE,
     Due,
+    Flow,
     Granted,
     ItemState,
     Limiter,
-    Limits,
     Override,
     PaceReason,
     Parked,
@@ -137,20 +138,26 @@ class RedisLimiter(Limiter):
 
     def register(self, item: str, limits: Limits) -> None:
         """Make *item* known under *limits*; see `Limiter.register`."""
-        is_told = self._limits.get(item) == limits
-        self._limits[item] = limits
-        if is_told:
+        told, self._limits[item] = self._limits.get(item), limits
+        if told == limits:
             self._call(item, "read")
         else:
             self._tell(item, limits)
 
     def reserve(
-        self, item: str, count: int, *, notice: timedelta = NO_NOTICE, turn: int = 0
+        self,
+        item: str,
+        count: int,
+        *,
+        notice: timedelta = NO_NOTICE,
+        turn: int = 0,
+        flow: Flow | None = None,
     ) -> Granted | Parked:
         """Take up to *count* tickets; see `Limiter.reserve`."""
         if count < 1:
             raise ValueError(f"A reservation takes at least one ticket, not {count}.")
-        answer = self._call(item, "reserve", count, notice // timedelta(microseconds=1), turn)
+        lead, whose = notice // timedelta(microseconds=1), flow or Flow("", 0)
+        answer = self._call(item, "reserve", count, lead, turn, whose.name, whose.stride)
         if answer.outcome in REFUSALS:
             return Parked(self._local(answer.first), REFUSALS[answer.outcome])
         numbers = range(answer.first, answer.first + answer.second)
@@ -184,6 +191,12 @@ class RedisLimiter(Limiter):
         if answer.second:
             audit_opened(item, until)
         return Paused(until, lowered=answer.first == 1, opened=answer.state.opened > 0)
+
+    def answered(self, ticket: Ticket) -> None:
+        """Close an open breaker if *ticket* was its probe; see `Limiter.answered`."""
+        known = self._known.get(ticket.item)
+        if known is not None and known.state.opened:
+            self._call(ticket.item, "answered", ticket.number)
 
     def override(
         self, item: str, rate_per_minute: float, *, duration: timedelta, by: str, why: str
@@ -221,7 +234,10 @@ class RedisLimiter(Limiter):
         asked_at, before = micros(self._now()), self._known.get(item)
         clock = "server" if self._server_clock else asked_at
         try:
-            raw = cast("list[bytes | str]", self._script([item], [operation, clock, *arguments]))
+            raw = cast(
+                "list[bytes | str]",
+                self._script([item, f"{item}#turns"], [operation, clock, *arguments]),
+            )
         except self._outages as error:
             raise LimiterUnavailable(item, type(error).__name__) from error
         outcome, *rest = [_text(value) for value in raw]
@@ -264,8 +280,7 @@ class RedisLimiter(Limiter):
         round_trip = answered_at - asked_at
         expired = asked_at - self._offset.at > OFFSET_LIFE_US
         if round_trip <= self._offset.round_trip or expired:
-            value = server_time - (asked_at + answered_at) // 2
-            self._offset = Offset(value, round_trip, asked_at)
+            self._offset = Offset(server_time - (asked_at + answered_at) // 2, round_trip, asked_at)
 
     def _server_time(self) -> int:
         return micros(self._now()) + self._offset.value

@@ -61,10 +61,12 @@ end
 local function load_state()
   local stored = redis.call('HMGET', key, unpack(names))
   for i, name in ipairs(names) do
-    if not stored[i] then return false end
-    s[name] = i > words and tonumber(stored[i]) or stored[i]
+    -- What an earlier layout lacks is zero or empty; without these two it is no item.
+    if not stored[i] and (name == 'interval' or name == 'nominal') then return false end
+    if i > words then s[name] = tonumber(stored[i] or 0) else s[name] = stored[i] or '' end
   end
   s.new_interval, s.was_until, s.was_blocked = s.interval, s.over_until, s.blocked
+  s.was_opened = s.opened
   return true
 end
 
@@ -101,6 +103,10 @@ local function last_due_by(at) return s.base_number + math.floor((at - s.base_at
 local function rebase()
   local counted_from = math.max(now, s.day * $DAY_US)
   local before = due_from(counted_from)
+  if s.was_opened > 0 and s.opened > 0 and s.blocked == s.was_blocked then
+    s.interval, s.epoch, s.was_until = s.new_interval, s.epoch + 1, s.over_until
+    return save()
+  end
   local base = first_live(now)
   if s.opened > 0 and s.blocked > s.was_blocked then
     base = math.max(base, s.next_number) + math.max(1, math.floor($LINE_US / s.nominal))
@@ -114,7 +120,7 @@ local function rebase()
   end
   s.base_at = math.max(s.blocked, at)
   s.base_number, s.interval, s.epoch = base, s.new_interval, s.epoch + 1
-  s.was_until, s.was_blocked = s.over_until, s.blocked
+  s.was_until, s.was_blocked, s.was_opened = s.over_until, s.blocked, s.opened
   s.day_count = s.day_count + math.max(0, due_from(counted_from) - before)
   save()
 end

@@ -5,9 +5,10 @@ Here: the script's operations. Not here: what they stand on (`redis_law`), the c
 atomic: so nothing needs a fence, and no call is ever lost and repeated. A test holds the two
 against each other.
 
-KEYS: the item. ARGV: the operation, the time in microseconds or ``server``, then
-``register`` nominal, day limit, as of, source; ``reserve`` count, notice, turn; ``pause``
-microseconds or ``none``; ``override`` interval, microseconds, by, why; ``clear``; ``reset``;
+KEYS: the item, and the hash of the flows' turns. ARGV: the operation, the time in microseconds or
+``server``, then ``register`` nominal, day limit, as of, source; ``reserve`` count, notice, turn,
+flow, stride; ``pause`` microseconds or ``none``; ``override`` interval, microseconds, by, why;
+``clear``; ``reset``; ``answered`` number;
 ``read``. The answer: ``missing``; ``broken`` and the name of what is wrong; or an outcome, three
 numbers, the time, and the state: its words, then its numbers.
 Numbers are doubles, exact below 2**53: the year 2255 in microseconds.
@@ -58,11 +59,20 @@ local function probing()
   if s.next_number <= s.base_number then return end
   local told_at = due_at(s.base_number) + $PROBE_US
   if now < told_at then return told_at end
-  s.opened = 0
-  rebase()
+  s.base_number, s.base_at, s.epoch = s.next_number + 1, now, s.epoch + 1
+  save()
 end
 
-local function reserve(count, notice, turn)
+local function answered(number)
+  if s.opened > 0 and number == s.base_number and now >= s.blocked then
+    s.base_number, s.base_at = math.max(s.next_number, s.base_number + 1), now
+    s.opened = 0
+    rebase()
+  end
+  return answer('answered')
+end
+
+local function reserve(count, notice, turn, flow, stride)
   raise()
   local shut_until = probing()
   if shut_until then return answer('open', shut_until) end
@@ -91,6 +101,10 @@ local function reserve(count, notice, turn)
   if idle then s.turn = 0 end
   local begins = s.turn
   if s.turn > 0 then
+    if turn == 0 and flow ~= '' then
+      local kept = tonumber(redis.call('HGET', KEYS[2], flow) or 0)
+      begins = math.max(s.turn, math.min(kept, s.turn + stride))
+    end
     if turn > 0 then begins = math.max(turn, s.turn - $ROUND) end
     local spare_at = due - $SPARE_US - notice
     if begins > s.turn and now < spare_at then return answer('turn', spare_at) end
@@ -104,6 +118,10 @@ local function reserve(count, notice, turn)
   count = math.max(1, count)
   s.next_number, s.day_count = first + count, s.day_count + count
   save()
+  if begins > 0 and flow ~= '' then
+    local kept = tonumber(redis.call('HGET', KEYS[2], flow) or 0)
+    redis.call('HSET', KEYS[2], flow, text(math.max(kept, begins + count * stride)))
+  end
   return answer('granted', first, count, begins)
 end
 
@@ -174,8 +192,10 @@ if operation == 'register' then
 end
 if not load_state() then return {'missing'} end
 if operation == 'reserve' then
-  return reserve(tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]))
+  return reserve(tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6],
+    tonumber(ARGV[7]))
 end
+if operation == 'answered' then return answered(tonumber(ARGV[3])) end
 if operation == 'pause' then return pause(tonumber(ARGV[3]) or $DEFAULT_PAUSE_US) end
 if operation == 'override' then
   return override(tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5], ARGV[6])

@@ -92,6 +92,14 @@ def start_of(state: State, turn: int) -> int:
     return max(turn, state.turn - law.ROUND)
 
 
+def resumed(state: State, kept: int, stride: int) -> int:
+    """Return the turn of one who has none yet and whose flow's last grant ended at *kept*.
+
+    Nobody is ahead of the rounds by more than one ticket: what is further is of other rounds.
+    """
+    return max(state.turn, min(kept, state.turn + stride))
+
+
 def _take(state: State, now: int, ask: Ask, line: Line) -> Take:
     """Return the take; *last* carries the bounds in one: line, horizon, end of the day, turn."""
     floor = state.first_live(now + ask.notice)

@@ -11,6 +11,7 @@ from itertools import pairwise
 from random import Random
 
 from fireflyassets.limiter.arithmetic import SECOND_US, paced_interval
+from fireflyassets.limiter.pacer import Pacer
 from fireflyassets.limiter.simulation import Fleet, limits_of, run_for
 from fireflyassets.limiter.virtual_time import run
 
@@ -98,25 +99,39 @@ def divide(
     rounds: int,
     staying: int | None = None,
     open_waves: Sequence[int] = (),
+    short: Sequence[int] = (),
+    pause: float = 0.0,
 ) -> Division:
     """Let pacers of *weights* take all they can get; at half-time all but *staying* leave.
 
-    *open_waves* says of each by how many its tenant's weight is shared: one, if it is not given.
+    *open_waves* says of each by how many its tenant's weight is shared: one, if it is not given;
+    so many in a row are one tenant's.
+    *short* says of the first how many calls each of their waves has, *pause* seconds apart; all
+    others have one wave for the whole time.
     """
 
     async def main() -> Division:
         fleet = Fleet(limits_of(rate_per_minute), Random(1))  # noqa: S311 - repeatable, no secret.
-        crowd = _Crowd(fleet, weights, open_waves or [1] * len(weights))
+        crowd = _Crowd(fleet, weights, open_waves or [1] * len(weights), short, pause)
         return await crowd.divide(rounds, staying or len(weights))
 
     return run(main)
 
 
 class _Crowd:
-    def __init__(self, fleet: Fleet, weights: Sequence[int], open_waves: Sequence[int]) -> None:
+    def __init__(
+        self,
+        fleet: Fleet,
+        weights: Sequence[int],
+        open_waves: Sequence[int],
+        short: Sequence[int],
+        pause: float,
+    ) -> None:
         self._fleet = fleet
         self._weights = weights
         self._open_waves = open_waves
+        self._short = short
+        self._pause = pause
         self._served: list[list[float]] = [[] for _ in weights]
 
     async def divide(self, rounds: int, staying: int) -> Division:
@@ -138,8 +153,16 @@ class _Crowd:
 
     async def _work(self, number: int, until: float) -> None:
         loop = asyncio.get_running_loop()
-        pacer = self._fleet.pacer(weight=self._weights[number])
-        pacer.open_waves = self._open_waves[number]
+        pacer = self._pacer(number)
         while loop.time() < until:
             await self._fleet.ticket(pacer)
             self._served[number].append(loop.time())
+            if number < len(self._short) and not len(self._served[number]) % self._short[number]:
+                await asyncio.sleep(self._pause)
+                pacer = self._pacer(number)
+
+    def _pacer(self, number: int) -> Pacer:
+        name = f"tenant-{number // self._open_waves[number]}"
+        pacer = self._fleet.pacer(tenant=name, weight=self._weights[number])
+        pacer.open_waves = self._open_waves[number]
+        return pacer

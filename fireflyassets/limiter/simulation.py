@@ -17,9 +17,10 @@ from typing import ParamSpec, TypeVar
 from fireflyassets.limiter import protocol
 from fireflyassets.limiter.arithmetic import SECOND_US, State, open_ticket_limit, paced_interval
 from fireflyassets.limiter.conditional import Applied, Lost
+from fireflyassets.limiter.limits import Limits
 from fireflyassets.limiter.memory import MemoryLimiter, MemoryStore
 from fireflyassets.limiter.pacer import Pacer
-from fireflyassets.limiter.port import Limits, Parked, Ticket
+from fireflyassets.limiter.port import Parked, Ticket
 from fireflyassets.limiter.virtual_time import VirtualClock, run
 
 P = ParamSpec("P")
@@ -48,6 +49,16 @@ class CountingStore(MemoryStore):
         self.writes += 1
         return super().write(item, write)
 
+    def read_turn(self, item: str, flow: str) -> int:
+        """Return the turn kept of *flow*."""
+        self.reads += 1
+        return super().read_turn(item, flow)
+
+    def keep_turn(self, item: str, flow: str, turn: int) -> None:
+        """Keep *turn*, unless later is stored."""
+        self.writes += 1
+        super().keep_turn(item, flow, turn)
+
 
 @dataclass
 class Fleet:
@@ -58,11 +69,13 @@ class Fleet:
     store: CountingStore = field(default_factory=CountingStore)
     clock: VirtualClock = field(default_factory=VirtualClock)
 
-    def pacer(self, *, weight: int = 1) -> Pacer:
+    def pacer(self, *, weight: int = 1, tenant: str = "") -> Pacer:
         """Start a process with one pacer."""
         limiter = MemoryLimiter(now=self.clock.now, store=self.store)
         limiter.register(ITEM, self.limits)
-        return Pacer(limiter, ITEM, weight=weight, now=self.clock.now, offload=self.offload)
+        pacer = Pacer(limiter, ITEM, weight=weight, now=self.clock.now, offload=self.offload)
+        pacer.tenant = tenant
+        return pacer
 
     async def offload(self, call: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Make *call* half-way through the time that its store operations take."""

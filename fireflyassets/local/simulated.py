@@ -15,7 +15,7 @@ from fireflyassets.adapters.files import FileCatalogue
 from fireflyassets.core.errors import UnusableConfiguration
 from fireflyassets.core.failure import Family
 from fireflyassets.limiter.arithmetic import paced_interval
-from fireflyassets.limiter.port import MINUTE, Limits
+from fireflyassets.limiter.limits import MINUTE, Limits
 from fireflyassets.ports.catalogue import Credential
 from fireflyassets.settings import Settings
 

@@ -23,7 +23,8 @@ from fireflyassets.core.failure import Family
 from fireflyassets.core.metric import Metric
 from fireflyassets.core.tally import Tally
 from fireflyassets.limiter.errors import LimiterError
-from fireflyassets.limiter.port import ItemState, Limiter, Limits, item_key
+from fireflyassets.limiter.limits import Limits
+from fireflyassets.limiter.port import ItemState, Limiter, item_key
 from fireflyassets.ports.backlog import Backlog, Line
 from fireflyassets.ports.budgets import BudgetLedger
 from fireflyassets.ports.catalogue import PACED, Catalogue

@@ -19,8 +19,9 @@ from fireflyassets.fence.persisting import Persistent
 from fireflyassets.fence.protocol import Fence
 from fireflyassets.limiter.arithmetic import SECOND_US, paced_interval
 from fireflyassets.limiter.errors import LimiterError
+from fireflyassets.limiter.limits import Limits
 from fireflyassets.limiter.pacer import Pacer
-from fireflyassets.limiter.port import Limiter, Limits, item_key
+from fireflyassets.limiter.port import Limiter, item_key
 from fireflyassets.ports.catalogue import Catalogue, Credential
 from fireflyassets.ports.clock import Clock, Lanes
 from fireflyassets.ports.entries import Wave
@@ -209,7 +210,7 @@ def _window_rate(shop: Shop, campaign: Campaign, organisation: str) -> float:
 
 
 def _pacers(shop: Shop, credential: Credential, customer: str) -> dict[Family, Pacer]:
-    return {
+    pacers = {
         family: Pacer(
             shop.limiter,
             item_key(credential.organisation, family),
@@ -219,6 +220,9 @@ def _pacers(shop: Shop, credential: Credential, customer: str) -> dict[Family, P
         )
         for family in FAMILIES
     }
+    for pacer in pacers.values():
+        pacer.tenant = customer
+    return pacers
 
 
 def _share(shop: Shop, wave: Wave, organisation: str, pacers: Mapping[Family, Pacer]) -> Share:

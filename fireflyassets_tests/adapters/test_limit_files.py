@@ -10,7 +10,7 @@ from fireflyassets.adapters import yaml_file
 from fireflyassets.adapters.limit_files import LimitBook, LimitFile
 from fireflyassets.core.errors import UnusableConfiguration
 from fireflyassets.core.failure import Family
-from fireflyassets.limiter.port import Window
+from fireflyassets.limiter.limits import Window
 
 GOOD = """
 organisation: ORG@AdobeOrg

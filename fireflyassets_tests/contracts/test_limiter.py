@@ -12,15 +12,8 @@ import pytest
 
 from fireflyassets.limiter.arithmetic import ROUND
 from fireflyassets.limiter.errors import UnknownItem
-from fireflyassets.limiter.port import (
-    Granted,
-    Limits,
-    PaceReason,
-    Parked,
-    ParkReason,
-    Ticket,
-    Window,
-)
+from fireflyassets.limiter.limits import Limits, Window
+from fireflyassets.limiter.port import Granted, PaceReason, Parked, ParkReason, Ticket
 from fireflyassets_tests.limiter.worlds import NOON, World, granted, per_minute, seconds
 
 MIDNIGHT = datetime(2026, 3, 10, tzinfo=UTC)

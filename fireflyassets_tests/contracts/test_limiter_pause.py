@@ -117,7 +117,7 @@ def test_an_open_breaker_parks_all_with_reason_and_time(
 
 @pytest.mark.parametrize("late", [0, 0.4, 3000])
 def test_one_call_probes_an_open_breaker(world: World, late: float) -> None:
-    """After the pause one call is let through, however many are wanted; a minute later all are."""
+    """After the pause one call is let through, however many are wanted; once answered, all are."""
     one, two = world.limiter(per_minute(60)), world.limiter(per_minute(60))
     granted(two, world.item, 3)
     end = one.pause(world.item, timedelta(hours=6)).until
@@ -131,9 +131,53 @@ def test_one_call_probes_an_open_breaker(world: World, late: float) -> None:
     told_at = probe.due_at[0] + timedelta(minutes=1)
     assert two.reserve(world.item, 5) == Parked(told_at, ParkReason.BREAKER_OPEN)
     assert isinstance(two.check(probe.tickets[0]), Waiting | Due)
-    world.clock.at = told_at
+    world.clock.at = probe.due_at[0] + timedelta(seconds=3)
+    one.answered(probe.tickets[0])
+    two.refresh(world.item)
     assert granted(two, world.item, 5).count == 5
     assert two.state(world.item).opened_at is None
+
+
+def test_a_probe_that_nobody_answers_for_closes_nothing(world: World) -> None:
+    """Its holder has died: after a minute there is one more probe, and never two at a time."""
+    limiter = world.limiter(per_minute(60))
+    old = granted(limiter, world.item).tickets[0]
+    world.clock.at = limiter.pause(world.item, timedelta(hours=6)).until
+
+    for _ in range(3):
+        probe = granted(limiter, world.item, 4)
+        assert probe.count == 1
+        limiter.answered(old)
+        due_at = probe.due_at[0]
+        world.clock.at = max(world.clock.at, due_at)
+        limiter.refresh(world.item)
+        assert isinstance(limiter.check(probe.tickets[0]), Due)
+        world.clock.at = due_at + timedelta(seconds=59)
+        assert isinstance(limiter.reserve(world.item, 1), Parked)
+        world.clock.at = due_at + timedelta(seconds=60)
+    assert limiter.state(world.item).opened_at is not None
+
+
+def test_no_change_of_the_rate_lets_a_second_probe_through(world: World) -> None:
+    """An override, its end, other limits: all wait for the probe's answer, or its minute."""
+    limiter = world.limiter(per_minute(60))
+    limiter.override(world.item, 12, duration=timedelta(seconds=920), by="ada", why="x")
+    world.clock.at = limiter.pause(world.item, timedelta(hours=6)).until
+    probe = granted(limiter, world.item)
+    told_at = probe.due_at[0] + timedelta(minutes=1)
+    refused = Parked(told_at, ParkReason.BREAKER_OPEN)
+    world.clock.at = probe.due_at[0] + timedelta(seconds=25)
+
+    assert limiter.reserve(world.item, 1) == refused
+    limiter.override(world.item, 30, duration=timedelta(hours=1), by="ada", why="y")
+    assert limiter.reserve(world.item, 1) == refused
+    limiter.clear_override(world.item, by="ada")
+    assert limiter.reserve(world.item, 1) == refused
+    limiter.register(world.item, per_minute(600))
+    assert limiter.reserve(world.item, 1) == refused
+
+    limiter.answered(probe.tickets[0])
+    assert granted(limiter, world.item, 4).count == 4
 
 
 def test_a_refused_probe_keeps_the_breaker_open(world: World) -> None:

@@ -21,7 +21,7 @@ from fireflyassets.definitions import build_definitions
 from fireflyassets.defs import checks, names
 from fireflyassets.defs.resources import WAVE_PORTS
 from fireflyassets.defs.sensors import Dispatcher
-from fireflyassets.limiter.port import Limits
+from fireflyassets.limiter.limits import Limits
 from fireflyassets.wave.beginning import begin
 from fireflyassets.wave.reports import Check
 from fireflyassets.wave.thread import WaveThread

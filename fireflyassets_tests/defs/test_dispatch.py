@@ -16,8 +16,9 @@ from fireflyassets.definitions import build_definitions
 from fireflyassets.defs import names
 from fireflyassets.defs.resources import WAVE_PORTS
 from fireflyassets.limiter.errors import LimiterUnavailable
+from fireflyassets.limiter.limits import Limits
 from fireflyassets.limiter.memory import MemoryLimiter
-from fireflyassets.limiter.port import ItemState, Limits
+from fireflyassets.limiter.port import ItemState
 from fireflyassets_tests.defs.location import fast
 from fireflyassets_tests.floor import ASPECTS, Floor, floor, recipe
 from fireflyassets_tests.front_door import FixedCatalogue, config

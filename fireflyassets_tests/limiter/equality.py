@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 from fireflyassets.limiter.arithmetic import ROUND
 from fireflyassets.limiter.errors import OverrideRefused
-from fireflyassets.limiter.port import Granted, Limiter, Ticket
+from fireflyassets.limiter.port import Flow, Granted, Limiter, Ticket
 from fireflyassets_tests.limiter.worlds import StandingClock, per_minute
 
 Step = tuple[str, float]
 RATES = st.sampled_from([4, 60, 600, 3000])
+OTHER = Flow("acme", ROUND // 3)
 DAYS = st.sampled_from([None, 9])
 
 
@@ -24,10 +25,12 @@ def steps(most: int) -> st.SearchStrategy[list[Step]]:
         ("reserve", [1, 2, 5, 400]),
         ("noticed", [0.05, 0.4, 1]),
         ("turn", [0, 0, 0, 1, 5]),
+        ("flow", [1, 2, 5]),
         ("advance", [0.01, 0.7, 6, 70, 400, 50_000]),
         ("pause", [0, 2, 40, 1000]),
         ("override", [0.1, 3, 48, 2000]),
         ("limits", [60, 90, 600]),
+        ("answered", [0]),
         ("clear", [0]),
         ("reset", [0]),
     ]
@@ -43,7 +46,7 @@ def compare(limiters: Sequence[Limiter], item: str, clock: StandingClock, told: 
         if step[0] == "advance":
             clock.advance(step[1])
         turn = turns[number % len(turns)]
-        answers = [_take(limiter, item, step, number, turn) for limiter in limiters]
+        answers = [_take(limiter, item, step, number, turn, held) for limiter in limiters]
         assert answers == answers[:1] * len(answers)
         if isinstance(answers[0], Granted):
             turns[number % len(turns)] = answers[0].turn and answers[0].turn + ROUND // 2
@@ -56,12 +59,15 @@ def compare(limiters: Sequence[Limiter], item: str, clock: StandingClock, told: 
             assert looks == looks[:1] * len(looks)
 
 
-def _take(limiter: Limiter, item: str, step: Step, number: int, turn: int) -> object:
+def _take(
+    limiter: Limiter, item: str, step: Step, number: int, turn: int, held: Ticket | None
+) -> object:
     kind, amount = step
     duration = timedelta(seconds=(3, 90, 4000)[number % 3])
     actions: dict[str, Callable[[], object]] = {
         "reserve": lambda: limiter.reserve(item, int(amount), turn=turn),
         "turn": lambda: [limiter.reserve(item, 5, turn=turn) for _ in range(3 + int(amount))],
+        "flow": lambda: [limiter.reserve(item, 5, flow=OTHER) for _ in range(int(amount))],
         "noticed": lambda: limiter.reserve(item, 2, notice=timedelta(seconds=amount)),
         "pause": lambda: limiter.pause(item, timedelta(seconds=amount)),
         "override": lambda: limiter.override(
@@ -70,6 +76,7 @@ def _take(limiter: Limiter, item: str, step: Step, number: int, turn: int) -> ob
         "limits": lambda: limiter.register(item, per_minute(int(amount), per_day=30)),
         "clear": lambda: limiter.clear_override(item, by="ops"),
         "reset": lambda: limiter.reset(item, by="ops", why="a test"),
+        "answered": lambda: held and limiter.answered(held),
         "advance": lambda: None,
     }
     try:

@@ -29,15 +29,8 @@ from fireflyassets.limiter.arithmetic import (
     paced_interval,
 )
 from fireflyassets.limiter.dynamodb import DynamoLimiter, decode
-from fireflyassets.limiter.port import (
-    Due,
-    Granted,
-    Limits,
-    Stale,
-    Ticket,
-    Voided,
-    Waiting,
-)
+from fireflyassets.limiter.limits import Limits
+from fireflyassets.limiter.port import Due, Granted, Stale, Ticket, Voided, Waiting
 from fireflyassets_tests.limiter.plans import (
     MAX_SKEW_US,
     Advance,

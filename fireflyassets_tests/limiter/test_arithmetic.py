@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fireflyassets.limiter import arithmetic as law
-from fireflyassets.limiter.port import Limits, Window, item_key
+from fireflyassets.limiter.limits import Limits, Window
+from fireflyassets.limiter.port import item_key
 
 AS_OF = date(2026, 1, 1)
 STATE = law.initial(Limits(60, source="test", as_of=AS_OF), 1_000_000_007)

@@ -5,6 +5,7 @@ answers. Not here: promises that every store keeps (`contracts`).
 """
 
 from dataclasses import dataclass, field, fields
+from datetime import timedelta
 from typing import TYPE_CHECKING, cast
 
 import pytest
@@ -25,10 +26,13 @@ from fireflyassets.limiter.dynamodb import (
     HOT,
     IDLE,
     INIT,
+    NEW_TURN,
     REASON,
     REBASE,
     RESET,
     TALLY,
+    TURN,
+    UPGRADE,
     WORDS,
     DynamoLimiter,
     Expression,
@@ -36,7 +40,7 @@ from fireflyassets.limiter.dynamodb import (
 )
 from fireflyassets.limiter.errors import LimiterUnavailable
 from fireflyassets.limiter.memory import MemoryLimiter
-from fireflyassets.limiter.port import Granted, Voided
+from fireflyassets.limiter.port import Granted, Parked, Voided
 from fireflyassets_tests.limiter.equality import DAYS, RATES, Step, compare, steps
 from fireflyassets_tests.limiter.strict_dynamo import (
     GrammarError,
@@ -46,7 +50,7 @@ from fireflyassets_tests.limiter.strict_dynamo import (
     parse_condition,
     parse_update,
 )
-from fireflyassets_tests.limiter.worlds import StandingClock, granted, per_minute
+from fireflyassets_tests.limiter.worlds import NOON, StandingClock, granted, per_minute
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -54,6 +58,7 @@ if TYPE_CHECKING:
 ITEM = "organisation#firefly"
 ALL = {"INIT": INIT, "HOT": HOT, "COLD": COLD, "IDLE": IDLE, "DAY": DAY}
 ALL |= {"REBASE": REBASE, "TALLY": TALLY, "RESET": RESET}
+ALL |= {"UPGRADE": UPGRADE, "TURN": TURN, "NEW_TURN": NEW_TURN}
 GOLDEN = {
     "HOT": Expression(
         "SET nxt = nxt + :k, vt = :vt, dcnt = dcnt + :k, seq = seq + :one",
@@ -88,7 +93,7 @@ GOLDEN = {
         "opened = :opened, dday = :dday, "
         "dcnt = :dcnt, dlim = :dlim, rcnt = :rcnt, asof = :asof, since = :since, ointv = :ointv, "
         "ountil = :ountil, osince = :osince, oby = :oby, owhy = :owhy, src = :src, why = :why",
-        "attribute_not_exists(opened)",
+        "attribute_not_exists(nom)",
     ),
 }
 GOLDEN["RESET"] = Expression(GOLDEN["INIT"].update, "ep = :was")
@@ -97,6 +102,13 @@ GOLDEN["RESET"] = Expression(GOLDEN["INIT"].update, "ep = :was")
 def over(table: StrictTable, clock: StandingClock) -> DynamoLimiter:
     """Make a limiter over *table*."""
     return DynamoLimiter(cast("DynamoDBClient", table), table="tickets", now=clock.now)
+
+
+GOLDEN |= {
+    "UPGRADE": Expression(GOLDEN["INIT"].update, "ep = :was AND seq = :old"),
+    "TURN": Expression("SET vt = :vt", "vt < :vt"),
+    "NEW_TURN": Expression("SET vt = :vt", "attribute_not_exists(vt)"),
+}
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -256,8 +268,48 @@ def test_a_registration_that_failed_is_made_up_for() -> None:
     assert granted(limiter, ITEM).due_at == (clock.at,)
 
 
-def test_an_item_of_an_earlier_layout_is_made_anew() -> None:
-    """An item without the attributes of today counts as none."""
+EARLIER = [
+    pytest.param(["opened"], id="no-breaker"),
+    pytest.param(["opened", "vt"], id="no-turns"),
+    pytest.param(["opened", "vt", "bbt", "src"], id="no-source"),
+    pytest.param(
+        ["opened", "vt", "bbt", "src", "earn", "rcnt", "ointv", "ountil", "osince", "oby", "owhy"],
+        id="no-override",
+    ),
+]
+
+
+@pytest.mark.parametrize("lacking", EARLIER)
+def test_an_upgrade_forgets_nothing(lacking: list[str]) -> None:
+    """An item of an earlier layout keeps its count, pause and rate, and what it has of the rest."""
+    table, clock = StrictTable(), StandingClock()
+    limits = per_minute(60, per_day=9000)
+    before = over(table, clock)
+    before.register(ITEM, limits)
+    granted(before, ITEM, 4)
+    before.override(ITEM, 12, duration=timedelta(hours=1), by="ada", why="x")
+    before.pause(ITEM, timedelta(minutes=10))
+    expected = before.state(ITEM)
+    for name in lacking:
+        del table.items[ITEM][name]
+
+    after = over(table, clock)
+    after.register(ITEM, limits)
+
+    state = after.state(ITEM)
+    assert (state.used_today, state.blocked_until) == (4, NOON + timedelta(minutes=10))
+    assert state.override == (None if "ointv" in lacking else expected.override)
+    assert isinstance(after.reserve(ITEM, 1), Parked)
+    clock.advance(601)
+    later = granted(after, ITEM)
+    assert later.first >= expected.next_ticket
+    assert after.state(ITEM).used_today == 5
+    after.pause(ITEM, None)
+    assert after.state(ITEM).refused_today == (1 if "rcnt" in lacking else 2)
+
+
+def test_what_is_half_an_item_is_made_anew() -> None:
+    """Something without a pace counts as no item."""
     table, clock = StrictTable(), StandingClock()
     limiter = over(table, clock)
     table.items[ITEM] = {"pk": {"S": ITEM}, "nxt": {"N": "7"}, "ep": {"N": "3"}}

@@ -102,7 +102,7 @@ def test_a_forgotten_item_is_made_again(connection: redis.Redis) -> None:
     limiter = RedisLimiter(connection, now=StandingClock().now)
     limiter.register(ITEM, per_minute(60))
     granted(limiter, ITEM, 3)
-    connection.delete(ITEM)
+    connection.delete(ITEM, f"{ITEM}#turns")
 
     granted(limiter, ITEM)
 
@@ -157,7 +157,7 @@ def test_a_broken_item_is_told_as_one(connection: redis.Redis, field: str, store
     ):
         with pytest.raises(ItemBroken, match=f"no item of the limiter .{field}.*delete it"):
             call()
-    connection.delete(ITEM)
+    connection.delete(ITEM, f"{ITEM}#turns")
     granted(limiter, ITEM)
 
 
@@ -168,7 +168,7 @@ def test_a_key_of_somebody_else_is_told_as_one(connection: redis.Redis) -> None:
 
     with pytest.raises(ItemBroken, match="list"):
         limiter.register(ITEM, per_minute(60))
-    connection.delete(ITEM)
+    connection.delete(ITEM, f"{ITEM}#turns")
 
 
 @settings(
@@ -183,7 +183,7 @@ def test_the_script_means_what_the_protocol_means(
     connection: redis.Redis, rate: int, per_day: int | None, told: list[Step]
 ) -> None:
     """Step by step, the script answers and ends exactly like the store in memory."""
-    connection.delete(ITEM)
+    connection.delete(ITEM, f"{ITEM}#turns")
     clock = StandingClock()
     limiters = (
         RedisLimiter(connection, now=clock.now, server_clock=False),
@@ -193,3 +193,23 @@ def test_the_script_means_what_the_protocol_means(
         limiter.register(ITEM, per_minute(rate, per_day=per_day))
 
     compare(limiters, ITEM, clock, told)
+
+
+@pytest.mark.parametrize("lacking", [["opened"], ["opened", "turn"], ["opened", "before_at"]])
+def test_an_upgrade_forgets_nothing(connection: redis.Redis, lacking: list[str]) -> None:
+    """An item of an earlier layout keeps its count and its pause."""
+    clock, limits = StandingClock(), per_minute(60, per_day=9000)
+    before = RedisLimiter(connection, now=clock.now, server_clock=False)
+    before.register(ITEM, limits)
+    granted(before, ITEM, 4)
+    before.pause(ITEM, timedelta(minutes=10))
+    expected = before.state(ITEM)
+    connection.hdel(ITEM, *lacking)
+
+    after = RedisLimiter(connection, now=clock.now, server_clock=False)
+    after.register(ITEM, limits)
+
+    assert after.state(ITEM) == expected
+    clock.advance(601)
+    assert granted(after, ITEM).first >= expected.next_ticket
+    assert after.state(ITEM).used_today == 5

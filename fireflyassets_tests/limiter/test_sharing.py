@@ -89,6 +89,41 @@ def test_waves_of_a_tenant_share_its_weight_where_calls_are_scarce() -> None:
     assert min(result.shares[4:]) * 21 / 24 >= 0.8
 
 
+SHORT_WAVES = [
+    pytest.param(4, [1] * 13, [1], 0, 40, id="one-of-13"),
+    pytest.param(4, [1] * 30, [1] * 8, 60, 30, id="8-of-30-with-gaps"),
+    pytest.param(4, [1] * 30, [5, 3, 1] * 5, 0, 30, id="15-of-30-of-several-lengths"),
+    pytest.param(4, [10, 10], [1], 10, 60, id="one-of-two-of-weight-ten"),
+    pytest.param(4, ONE_TO_TEN[:8], [1, 2, 3, 4], 20, 20, id="weighted"),
+    pytest.param(60, [1] * 210, [1] * 20, 20, 16, id="20-of-210"),
+]
+
+
+@pytest.mark.parametrize(("rate", "weights", "short", "pause", "rounds"), SHORT_WAVES)
+def test_short_waves_get_no_more_and_no_less(
+    rate: int, weights: list[int], short: list[int], pause: float, rounds: int
+) -> None:
+    """A tenant whose next wave begins where its last one ended is no newcomer with each wave."""
+    result = divide(weights, rate_per_minute=rate, rounds=rounds, short=short, pause=pause)
+
+    assert result.use >= 0.99
+    assert min(result.shares) >= 0.8
+    assert max(result.shares) <= 1.25
+
+
+def test_short_waves_beside_one_that_stays_share_evenly_when_a_crowd_has_gone() -> None:
+    """Turns end only when the item is idle; until then two tenants have half of the pace each."""
+    result = divide([1] * 15, rate_per_minute=4, rounds=40, staying=2, short=[1])
+
+    assert min(result.shares[:2]) >= 0.8
+    assert max(result.shares[:2]) <= 1.25
+
+
 def test_a_crowd_writes_hardly_more_than_once_for_each_call() -> None:
-    """Whoever waits for its turn reads, and does not write."""
-    assert divide([1] * 30, rate_per_minute=4, rounds=30).writes_per_grant <= 1.2
+    """Whoever waits for its turn reads, and does not write; a grant in turn is two writes."""
+    assert divide([1] * 30, rate_per_minute=4, rounds=30).writes_per_grant <= 2.1
+
+
+def test_a_tenants_name_costs_nothing_while_no_turns_are_kept() -> None:
+    """Where all find a place in the line a call is one write, as without names."""
+    assert divide([1] * 8, rate_per_minute=60, rounds=120).writes_per_grant <= 1.06

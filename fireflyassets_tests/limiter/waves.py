@@ -8,9 +8,10 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from fireflyassets.limiter.limits import Limits
 from fireflyassets.limiter.memory import MemoryLimiter, MemoryStore
 from fireflyassets.limiter.pacer import Pacer
-from fireflyassets.limiter.port import Limits, Parked, Ticket
+from fireflyassets.limiter.port import Parked, Ticket
 from fireflyassets.limiter.simulation import CountingStore
 from fireflyassets.limiter.virtual_time import Latency, VirtualClock, run
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, cast
 from botocore.config import Config
 from botocore.session import get_session
 
-from fireflyassets.limiter.port import Granted, Limiter, Limits
+from fireflyassets.limiter.limits import Limits
+from fireflyassets.limiter.port import Granted, Limiter
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

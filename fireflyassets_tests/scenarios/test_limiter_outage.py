@@ -13,7 +13,7 @@ from fireflyassets.adapters import limiters, threads
 from fireflyassets.adapters.clock import SystemClock
 from fireflyassets.core.failure import Family
 from fireflyassets.core.status import Status
-from fireflyassets.limiter.port import Limits
+from fireflyassets.limiter.limits import Limits
 from fireflyassets.wave.reports import Ended, Made, Turn
 from fireflyassets.wave.thread import WaveThread
 from fireflyassets_tests.books import books_agree

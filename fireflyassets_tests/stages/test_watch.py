@@ -15,8 +15,9 @@ from fireflyassets.core.budget import CUSTOMER, Block, BudgetFile, CapEntry, Rai
 from fireflyassets.core.failure import Family
 from fireflyassets.core.status import Status
 from fireflyassets.core.tally import Tally
+from fireflyassets.limiter.limits import Limits
 from fireflyassets.limiter.memory import MemoryLimiter
-from fireflyassets.limiter.port import Limits, item_key
+from fireflyassets.limiter.port import item_key
 from fireflyassets.ports.catalogue import PACED
 from fireflyassets.ports.entries import Release
 from fireflyassets.stages.watch import BRAKE, BRAKED_FOR, Memory, Watch

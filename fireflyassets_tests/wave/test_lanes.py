@@ -12,7 +12,7 @@ from fireflyassets.adapters.clock import SystemClock
 from fireflyassets.adapters.memory.objects import MemoryObjects
 from fireflyassets.core.failure import Family
 from fireflyassets.core.status import Status
-from fireflyassets.limiter.port import Limits
+from fireflyassets.limiter.limits import Limits
 from fireflyassets.ports.entries import AttemptState
 from fireflyassets_tests.books import books_agree
 from fireflyassets_tests.floor import Floor, floor

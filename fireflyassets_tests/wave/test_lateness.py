@@ -12,7 +12,7 @@ import pytest
 
 from fireflyassets.core.failure import Family
 from fireflyassets.core.status import Status
-from fireflyassets.limiter.port import Limits
+from fireflyassets.limiter.limits import Limits
 from fireflyassets.limiter.virtual_time import run
 from fireflyassets.ports.clock import Lanes, P, T
 from fireflyassets.ports.entries import AttemptState
