@@ -267,7 +267,7 @@ def problems_of(rows: Sequence[Row], answers: Sequence[Answer]) -> list[Problem]
 
     What no row of the brief got past, a budget without room, is told once and of no row.
     """
-    none_fits = not any(isinstance(answer, Recorded) for answer in answers)
+    none_fits = not any(isinstance(answer, Recorded | Priced) for answer in answers)
     over = {one.over: one for one in answers if none_fits and isinstance(one, Unaffordable)}
     told = [one.problem() for one in over.values()]
     for row, answer in zip(rows, answers, strict=True):
