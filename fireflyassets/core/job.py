@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Final
 
+from fireflyassets.core.failure import FailureClass
 from fireflyassets.core.money import Cost
 from fireflyassets.core.status import HumanReview, Status
 
@@ -149,6 +150,8 @@ class JobRow:
     """What may have been billed beside ``cost_actual``, which is what certainly was."""
     cancel: Cancel | None = None
     """Set while a wave works on a job that is to be cancelled."""
+    failure: FailureClass | None = None
+    """The class of the fault that it ended by; None while it has not, or where nobody said."""
     unsettled: bool = False
     """An open call may still move it: the fence holds it, or it ended with a call in flight."""
 

@@ -5,13 +5,14 @@ on the base row; index reads are stale and only propose. Does not belong here: k
 All calls block; the wave's loop hands them to threads. Times come from the caller's clock.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from fireflyassets.core.job import Cancel, Hold, JobRow, StepResult
 from fireflyassets.core.money import Cost
 from fireflyassets.core.status import Status
+from fireflyassets.ports.dead import DeadJobs
 from fireflyassets.ports.entries import (
     Attempt,
     AttemptState,
@@ -28,7 +29,7 @@ from fireflyassets.ports.entries import (
 )
 
 
-class JobLedger(ABC):
+class JobLedger(DeadJobs):
     """The truth. Implementations: DynamoDB, and one in memory for tests."""
 
     # intake

@@ -13,6 +13,7 @@ from zlib import crc32
 from fireflyassets.adapters.aws import attributes as to
 from fireflyassets.adapters.aws.attributes import Item, Reader
 from fireflyassets.adapters.ledger_rules import is_claimable
+from fireflyassets.core.failure import FailureClass
 from fireflyassets.core.job import Cancel, Hold, JobRow
 from fireflyassets.core.money import Cost
 from fireflyassets.core.status import HumanReview, Status
@@ -30,6 +31,8 @@ OPEN: Final = "open"
 RUNNING: Final = "running"
 """What the jobs that a wave works on are found under; below, those that an open call may move."""
 UNSETTLED: Final = "unsettled"
+OWED: Final = "snapshot"
+"""What jobs are found under whose snapshot is owed."""
 WAVE_LIFE: Final = timedelta(days=90)
 """How long a wave's row is kept, as long as the jobs it made."""
 
@@ -141,6 +144,7 @@ def _optional_attributes(row: JobRow) -> "dict[str, AttributeValueTypeDef | None
         "notBefore": to.instant(row.not_before) if row.not_before else None,
         "reason": None if row.reason is None else to.text(row.reason),
         "endedAt": to.instant(row.ended_at) if row.ended_at else None,
+        "failure": None if row.failure is None else to.text(row.failure),
     }
 
 
@@ -196,8 +200,16 @@ def job_row(item: Item) -> JobRow:
         ended_at=read.maybe_instant("endedAt"),
         cost_possible=read.maybe_decimal("costPossible"),
         cancel=_cancel_of(read),
+        failure=_failure_of(read.maybe_text("failure")),
         unsettled=read.maybe_text("runningKey") == UNSETTLED,
     )
+
+
+def _failure_of(text: str | None) -> FailureClass | None:
+    """Return a class; one that this release's table lacks is unknown, and nobody guesses."""
+    if text is None:
+        return None
+    return FailureClass(text) if text in set(FailureClass) else FailureClass.UNKNOWN
 
 
 def cost_attributes(job_id: str, cost: Cost) -> "dict[str, AttributeValueTypeDef | None]":

@@ -45,7 +45,26 @@ def claimed(row: JobRow, wave_id: str, now: datetime) -> JobRow:
 def reclaimed(row: JobRow, wave_id: str, now: datetime) -> JobRow:
     """Return the row of an ended job in a wave, with a replay counted and its crashes forgiven."""
     again = claimed(row, wave_id, now)
-    return replace(again, replays=row.replays + 1, crashes=0, ended_at=None, ttl=None)
+    return replace(again, replays=row.replays + 1, crashes=0, ended_at=None, ttl=None, failure=None)
+
+
+def replayed(row: JobRow, *, due_at: datetime, said: str, now: datetime) -> JobRow:
+    """Return the row of a dead job back in its line, in an epoch of its own."""
+    return replace(
+        row,
+        status=Status.QUEUED,
+        wave=None,
+        epoch=row.epoch + 1,
+        replays=row.replays + 1,
+        crashes=0,
+        reason=said,
+        not_before=due_at,
+        failure=None,
+        unsettled=False,
+        ended_at=None,
+        ttl=None,
+        updated_at=now,
+    )
 
 
 def released(row: JobRow, release: Release, now: datetime) -> JobRow:
@@ -89,6 +108,7 @@ def finished(row: JobRow, ending: Ending) -> JobRow:
         ended_at=ending.ended_at,
         ttl=ending.ttl,
         run_id=ending.run_id or row.run_id,
+        failure=ending.failure,
         attempts=row.attempts + (ending.status in FAULTS),
         updated_at=ending.ended_at,
     )

@@ -10,7 +10,7 @@ from typing import Final
 
 from fireflyassets.api.result_routes import may_see
 from fireflyassets.api.tokens import Caller
-from fireflyassets.core import ids
+from fireflyassets.core import guidance, ids
 from fireflyassets.core.job import CAMPAIGN, FENCE, JobRow
 from fireflyassets.core.status import HumanReview, Status
 
@@ -56,7 +56,7 @@ class Line:
     why: str
     """Why it waits, or ended as it did; empty where there is nothing to say."""
     next: str
-    """Who or what moves it on; empty where nobody need do anything."""
+    """Who or what moves it on, or what to change; empty where nobody need do anything."""
     due_at: datetime | None
     review: str
     pictures: tuple[str, ...]
@@ -77,7 +77,7 @@ def line(row: JobRow, who: Caller) -> Line:
         status=ON_HOLD if held else LABELS[row.status],
         tone="held" if held else _TONES.get(row.status, "calm"),
         why=(held.reason if held else row.reason) or "",
-        next=_WHO_LIFTS.get(held.by, _SOMEBODY) if held else "",
+        next=_WHO_LIFTS.get(held.by, _SOMEBODY) if held else guidance.of(row) or "",
         due_at=row.not_before if row.status is Status.QUEUED and not held else None,
         review=_REVIEWS[row.human_reviewed],
         pictures=pictures,
