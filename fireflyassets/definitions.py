@@ -11,7 +11,7 @@ import dagster as dg
 
 from fireflyassets import composition
 from fireflyassets.core.campaign import Campaign
-from fireflyassets.defs import assets, projections, resources, sensors, watch
+from fireflyassets.defs import assets, dead_letters, projections, resources, sensors, watch
 from fireflyassets.ports.catalogue import Quarantined
 
 _log: Final = logging.getLogger("fireflyassets.definitions")
@@ -42,6 +42,7 @@ def build_definitions(
             sensors.queue_lines_sensor,
             projections.projections_sensor,
             watch.watch_sensor,
+            dead_letters.dead_letters_sensor,
         ],
         resources=ports,
         executor=dg.in_process_executor,

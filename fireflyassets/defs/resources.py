@@ -12,6 +12,7 @@ from typing import Any
 import dagster as dg
 
 from fireflyassets import composition
+from fireflyassets.core.ids import LETTERS
 from fireflyassets.defs.loaded import LoadedCatalogue
 from fireflyassets.limiter.port import Limiter
 from fireflyassets.ports.catalogue import Catalogue
@@ -23,6 +24,8 @@ from fireflyassets.ports.pictures import PictureReader
 from fireflyassets.ports.queue import JobQueue
 from fireflyassets.ports.workshop import Workshop
 from fireflyassets.settings import Settings
+from fireflyassets.stages.intake import Intake
+from fireflyassets.stages.letters import Letters
 from fireflyassets.stages.watch import Watch
 from fireflyassets.wave.assembly import LimitsOf, Shop
 
@@ -161,6 +164,23 @@ def shop(given: Any) -> Shop:  # noqa: ANN401 - Dagster makes a class for each s
     )
 
 
+def intake(given: Any) -> Intake:  # noqa: ANN401 - as above.
+    """Return intake over a context's resources."""
+    return Intake(
+        given.ledger,
+        given.objects,
+        given.job_queue,
+        given.catalogue,
+        given.clock,
+        given.guardrail,
+    )
+
+
+def letters(given: Any) -> Letters:  # noqa: ANN401 - as above.
+    """Return the use case of dead letters over a context's resources."""
+    return Letters(given.job_queue, intake(given), given.settings.queue_senders)
+
+
 def watch(given: Any) -> Watch:  # noqa: ANN401 - as above.
     """Return the watch over a context's resources."""
     return Watch(
@@ -170,6 +190,7 @@ def watch(given: Any) -> Watch:  # noqa: ANN401 - as above.
         catalogue=given.catalogue,
         limits=given.limits,
         tally=composition.tally(),
+        put_aside=lambda: len(composition.factory().objects.keys(LETTERS)),
     )
 
 

@@ -1,7 +1,7 @@
 """The part of the ledger's port about jobs that ended by a fault.
 
-Belongs here: which jobs are in ``dlq``, how one is run again, whose snapshot is still owed. Does
-not: who may be run again when (``stages/replay.py``).
+Belongs here: which jobs are in ``dlq``, how one is run again, whose snapshot is still owed.
+Does not: who may be run again when (``stages/replay.py``).
 """
 
 from abc import ABC, abstractmethod

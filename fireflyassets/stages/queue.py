@@ -38,6 +38,7 @@ _SLICE: Final = 50
 _EMPTY_LOOKS: Final = 2
 """One empty answer is not proof of an empty queue."""
 _REASON_LIMIT: Final = 1_000
+SENDER_RULE: Final = "sender"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +95,13 @@ def drain(
 def _pass_on(
     queue: JobQueue, intake: Intake, messages: Sequence[Message], senders: Senders
 ) -> Drained:
-    read = [(message, _believed(message, intake.objects, senders)) for message in messages]
+    read = [(message, believed(message, intake.objects, senders)) for message in messages]
     woken = [message for message, said in read if isinstance(said, Wake)]
     queue.delete(woken)
     total = Drained(wakes=len(woken))
     for message, said in read:
         if isinstance(said, tuple):
-            queue.quarantine(message, reason=_reason(said))
+            queue.quarantine(message, reason=reason_of(said))
             total += Drained(quarantined=1)
     requested = [(message, said) for message, said in read if isinstance(said, Requested)]
     for (customer, campaign), group in groupby(sorted(requested, key=_slug), key=_slug):
@@ -108,7 +109,7 @@ def _pass_on(
     return total
 
 
-def _believed(
+def believed(
     message: Message, objects: ObjectStore, senders: Senders
 ) -> Wake | Requested | tuple[Problem, ...]:
     """Return what a message says, or a problem where its sender may not say that."""
@@ -118,7 +119,7 @@ def _believed(
     if senders and said.customer not in senders.get(message.sender, ()):
         sentence = "This sender may not ask for jobs of this customer."
         fix = "Let FIREFLYASSETS_QUEUE_SENDERS name both."
-        return (Problem("customer", "sender", sentence, fix),)
+        return (Problem("customer", SENDER_RULE, sentence, fix),)
     return _fetched(said, objects) if isinstance(said, Pointed) else said
 
 
@@ -157,24 +158,24 @@ def _record(
         answers = intake.accept(
             rows, customer=customer, campaign=campaign, partial=True, wake=False
         )
-    except Refused as refusal:
-        return _put_off(queue, [message for message, _ in group], refusal)
+    except Refused as refused:
+        return _put_off(queue, [message for message, _ in group], refused)
     return _settle(queue, [message for message, _ in group], answers)
 
 
-def _put_off(queue: JobQueue, messages: Sequence[Message], refusal: Refused) -> Drained:
+def _put_off(queue: JobQueue, messages: Sequence[Message], refused: Refused) -> Drained:
     """Deal with messages that a fault of our files stops, and not their own.
 
     Files that are mended or copied whole in time lose nothing: such a message comes back. The last
     time it would end in the dead-letter queue by itself, without the reason; so it goes with it.
     """
-    hopeless = isinstance(refusal, UnknownCampaign)
+    hopeless = isinstance(refused, UnknownCampaign)
     told = Drained()
     for message in messages:
         if not hopeless and message.receives < MAX_RECEIVES:
             told += Drained(waiting=1)
             continue
-        queue.quarantine(message, reason=f"{refusal} {refusal.remedy}"[:_REASON_LIMIT])
+        queue.quarantine(message, reason=f"{refused} {refused.remedy}"[:_REASON_LIMIT])
         told += Drained(quarantined=1)
     return told
 
@@ -183,7 +184,7 @@ def _settle(queue: JobQueue, messages: Sequence[Message], answers: Sequence[Answ
     total = Drained()
     durable: list[Message] = []
     for message, answer in zip(messages, answers, strict=True):
-        reason = _refusal(answer)
+        reason = refusal(answer)
         if reason is None:
             durable.append(message)
             new = isinstance(answer, Recorded)
@@ -195,9 +196,10 @@ def _settle(queue: JobQueue, messages: Sequence[Message], answers: Sequence[Answ
     return total
 
 
-def _refusal(answer: Answer) -> str | None:
+def refusal(answer: Answer) -> str | None:
+    """Return why intake did not take a request; None where it did."""
     if isinstance(answer, Invalid):
-        return _reason(answer.problems)
+        return reason_of(answer.problems)
     if isinstance(answer, Conflict):
         return (
             f"{KEY_FIELD}: another request was recorded under this key, as job {answer.row.job_id}."
@@ -205,7 +207,7 @@ def _refusal(answer: Answer) -> str | None:
     return None
 
 
-def _reason(problems: Iterable[Problem]) -> str:
+def reason_of(problems: Iterable[Problem]) -> str:
     """Return one line with each fault and its cure, and no more of the request than names it."""
     told = (
         f"{problem.field or 'message'} ({problem.rule}): {problem.message} {problem.fix}"

@@ -1,4 +1,4 @@
-"""Jobs that ended by a fault, in the memory ledger. Here: replays, owed snapshots. Not: waves."""
+"""Jobs that ended by a fault, in the memory ledger. Here: replays, snapshots. Not here: waves."""
 
 from datetime import datetime
 
