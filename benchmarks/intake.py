@@ -10,12 +10,13 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
+import intake_budgets
 import psutil
 
 from fireflyassets.adapters.clock import SystemClock
@@ -36,6 +37,7 @@ BOUNDS: dict[str, Callable[[float], bool]] = {
     "api_cpu_ms_per_row": lambda figure: figure <= 1,
     "batch_over_single": lambda figure: figure >= 5,
     "concurrent_claims_jobs": lambda figure: figure == 1,
+    "concurrent_reservations_granted": lambda granted: granted == intake_budgets.ROOM,
 }
 """What each figure must be."""
 
@@ -43,8 +45,11 @@ BOUNDS: dict[str, Callable[[float], bool]] = {
 class Door:
     """One customer's client, and the CPU time of the API process behind it."""
 
-    def __init__(self, client: httpx.Client, api: psutil.Process) -> None:
+    def __init__(
+        self, client: httpx.Client, api: psutil.Process, variables: Mapping[str, str]
+    ) -> None:
         self.client = client
+        self.variables = variables
         self._api = api
 
     def cpu_s(self) -> float:
@@ -75,7 +80,11 @@ class Door:
 def main() -> int:
     """Measure, write and print the figures."""
     with opened() as door:
-        figures = {**batch_and_singles(door), "concurrent_claims_jobs": claims(door)}
+        figures = {
+            **batch_and_singles(door),
+            "concurrent_claims_jobs": claims(door),
+            "concurrent_reservations_granted": intake_budgets.granted(door.variables),
+        }
     FIGURES.parent.mkdir(parents=True, exist_ok=True)
     FIGURES.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
     print(json.dumps(figures, indent=2))
@@ -116,7 +125,7 @@ def opened() -> Generator[Door]:
             stack.start(tuple(phase for phase in chosen if phase))
             bearer = {"Authorization": f"Bearer {doors.tokens[CUSTOMER]}"}
             with httpx.Client(base_url=doors.url("api"), headers=bearer, timeout=300) as client:
-                yield Door(client, psutil.Process(stack.pid("api")))
+                yield Door(client, psutil.Process(stack.pid("api")), variables)
 
 
 def batch_and_singles(door: Door) -> dict[str, float]:

@@ -40,10 +40,12 @@ def build_definitions(
             sensors.dispatch_sensor,
             sensors.open_calls_sensor,
             sensors.queue_lines_sensor,
+            sensors.budgets_sensor,
             projections.projections_sensor,
             watch.watch_sensor,
             dead_letters.dead_letters_sensor,
         ],
+        jobs=[dead_letters.replay_job],
         resources=ports,
         executor=dg.in_process_executor,
     )

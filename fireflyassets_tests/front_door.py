@@ -15,6 +15,7 @@ from fireflyassets.adapters.memory.queue import MemoryQueue
 from fireflyassets.adapters.word_lists import WordLists
 from fireflyassets.core import manifest
 from fireflyassets.core.brief import Row
+from fireflyassets.core.budget import BudgetFile, Cap
 from fireflyassets.core.campaign import Campaign, CampaignConfig, load
 from fireflyassets.core.errors import UnknownCampaign, UnusableConfiguration
 from fireflyassets.core.job import JobRow
@@ -73,7 +74,12 @@ def card(**changes: object) -> RateCard:
 class FixedCatalogue(Catalogue):
     """A catalogue of given campaigns, without files."""
 
-    def __init__(self, *configs: CampaignConfig, cards: tuple[RateCard, ...] = ()) -> None:
+    def __init__(
+        self,
+        *configs: CampaignConfig,
+        cards: tuple[RateCard, ...] = (),
+        budgets: Mapping[str, BudgetFile] | None = None,
+    ) -> None:
         loaded = [
             load(
                 each,
@@ -84,6 +90,8 @@ class FixedCatalogue(Catalogue):
         ]
         self._campaigns = {campaign.slug: campaign for campaign in loaded}
         self._cards = cards or (card(),)
+        self.budgets = dict(budgets or {})
+        """Customer -> its budgets; a test may change them."""
 
     def campaigns(self) -> Mapping[str, Campaign]:
         return self._campaigns
@@ -104,6 +112,10 @@ class FixedCatalogue(Catalogue):
         if customer not in {campaign.config.customer for campaign in self._campaigns.values()}:
             raise UnusableConfiguration(f"No credential for {customer}.")
         return Credential(name, "ORG", name, ("openid",), frozenset({customer}))
+
+    def caps(self, customer: str, day: date) -> tuple[Cap, ...]:
+        file = self.budgets.get(customer)
+        return file.caps(day) if file else ()
 
     def rate_cards(self) -> tuple[RateCard, ...]:
         return self._cards

@@ -6,13 +6,14 @@ and takes nothing else down. Does not: YAML (``yaml_file.py``), what makes a cam
 
     campaigns/<customer>/<campaign>/campaign.yaml   templates relative to it
     credentials/<name>.yaml   limits/*.yaml   rates/*.yaml   guardrails/*.yaml
+    budgets/<customer>.yaml
 """
 
 import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self, TypeVar
 
@@ -26,10 +27,12 @@ from pydantic import (
 )
 
 from fireflyassets.adapters import yaml_file
+from fireflyassets.adapters.budget_files import BudgetBook
 from fireflyassets.adapters.campaign_files import FILE_NAME, Filed, read_campaigns
 from fireflyassets.adapters.clock import SystemClock
 from fireflyassets.adapters.limit_files import LimitBook, LimitFile
 from fireflyassets.adapters.word_lists import WordList, WordLists
+from fireflyassets.core.budget import BudgetFile, Cap
 from fireflyassets.core.campaign import Campaign, Slug
 from fireflyassets.core.errors import (
     CampaignOutOfService,
@@ -97,6 +100,7 @@ class FileCatalogue(Catalogue):
         self._quarantined: list[Quarantined] = []
         self._credentials = self._read_credentials()
         rates = self._read("rates", RateCard, unique_by=lambda card: card.valid_from)
+        self._budgets = self._read_budgets()
         limits = self._read("limits", LimitFile, unique_by=lambda file: file.organisation)
         self._cards = tuple(rates.values())
         self._word_lists = WordLists(self._read(_GUARDRAILS, WordList).values())
@@ -171,7 +175,16 @@ class FileCatalogue(Catalogue):
         """Return the files that can't be used."""
         return tuple(self._quarantined)
 
-    # -- credentials, rates, limits -------------------------------------------------------------
+    # -- budgets, credentials, rates, limits ----------------------------------------------------
+    def _read_budgets(self) -> BudgetBook:
+        files = self._read("budgets", BudgetFile)
+        for path in list(files):
+            if not (self._project / "campaigns" / path.stem).is_dir():
+                why = f"there is no customer {path.stem!r} in campaigns/: name it as its folder."
+                self._put_aside(path, why)
+                del files[path]
+        return BudgetBook(files, self._quarantined)
+
     def _read_credentials(self) -> dict[str, Credential]:
         return {
             path.stem: Credential(
@@ -207,6 +220,14 @@ class FileCatalogue(Catalogue):
     def credentials(self) -> tuple[Credential, ...]:
         """Return all usable credentials, by name."""
         return tuple(self._credentials[name] for name in sorted(self._credentials))
+
+    def caps(self, customer: str, day: date) -> tuple[Cap, ...]:
+        """Return every cap that is set for a customer and in force on *day*.
+
+        Raises:
+            BudgetsUnreadable: The customer's file can't be used.
+        """
+        return self._budgets.caps(customer, day)
 
     def rate_cards(self) -> tuple[RateCard, ...]:
         """Return all rate cards."""

@@ -8,12 +8,13 @@ nor is a folder that is being exchanged. What is pinned already does not change 
 
 import logging
 from collections.abc import Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from threading import Lock
 from typing import Final
 
 from fireflyassets.adapters.files import FileCatalogue
+from fireflyassets.core.budget import Cap
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.failure import Family
 from fireflyassets.core.money import RateCard
@@ -23,7 +24,7 @@ from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.guardrail import Guardrail, Verdict
 
 LOOK_EVERY: Final = timedelta(seconds=5)
-_FOLDERS: Final = ("credentials", "guardrails", "limits", "rates")
+_FOLDERS: Final = ("budgets", "credentials", "guardrails", "limits", "rates")
 
 _log: Final = logging.getLogger("fireflyassets.catalogue")
 
@@ -75,6 +76,14 @@ class WatchedCatalogue(Catalogue, Guardrail):
             UnusableConfiguration: There is none, or it is not allowed for this customer.
         """
         return self.now().credential(name, customer=customer)
+
+    def caps(self, customer: str, day: date) -> tuple[Cap, ...]:
+        """Return every cap that is set for a customer and in force on *day*.
+
+        Raises:
+            BudgetsUnreadable: The customer's file can't be used.
+        """
+        return self.now().caps(customer, day)
 
     def rate_cards(self) -> tuple[RateCard, ...]:
         """Return all rate cards."""

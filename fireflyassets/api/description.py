@@ -51,6 +51,17 @@ _CASES: Final[Mapping[HTTPStatus, _Case]] = {
         Problem("Authorization", "expired", "The token has expired.", "Get a new token."),
         ("WWW-Authenticate",),
     ),
+    HTTPStatus.PAYMENT_REQUIRED: _Case(
+        "A budget has no room for it; which one, its cap, what is spent and reserved is told.",
+        "The job was not accepted.",
+        Problem(
+            "",
+            "over-budget",
+            "The budget customer of 2026-11 has no room for 3.5 operations: cap 100, spent 61, "
+            "reserved 37.",
+            "Ask for a higher cap, send fewer jobs, or wait for the next month.",
+        ),
+    ),
     HTTPStatus.FORBIDDEN: _Case(
         "The token is good and lacks the scope.",
         "The token lacks the scope jobs:write.",

@@ -16,6 +16,7 @@ from fireflyassets.core import ids, schemas
 from fireflyassets.core.brief import Row, json_object, read_csv, read_json_lines
 from fireflyassets.core.request import KEY_FIELD, Problem, RawRequest, raw_request
 from fireflyassets.ports.entries import Conflict, Recorded
+from fireflyassets.stages.budgeting import Unaffordable
 from fireflyassets.stages.intake import Answer, Invalid, Priced, Withheld
 
 router: Final = APIRouter()
@@ -32,6 +33,7 @@ _PRICED: Final[description.Responses] = {
     HTTPStatus.OK.value: {"model": shapes.Estimate, "description": "Of a dry run."}
 }
 _REFUSALS: Final = refusals(
+    HTTPStatus.PAYMENT_REQUIRED,
     HTTPStatus.NOT_FOUND,
     HTTPStatus.CONFLICT,
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
@@ -70,6 +72,9 @@ def accept_job(
         raise ProblemRaised(
             HTTPStatus.UNPROCESSABLE_ENTITY, "The job was not accepted.", *answer.problems
         )
+    if isinstance(answer, Unaffordable):
+        problem = answer.problem()
+        raise ProblemRaised(HTTPStatus.PAYMENT_REQUIRED, "The job was not accepted.", problem)
     if isinstance(answer, Conflict | Withheld):
         raise ProblemRaised(HTTPStatus.CONFLICT, "The job was not accepted.", shapes.conflict())
     if dry_run == "true":
@@ -115,7 +120,7 @@ def accept_brief(
         dry_run=dry_run == "true",
     )
     problems = shapes.problems_of(brief.rows, answers)
-    bad = sum(isinstance(answer, Invalid | Conflict) for answer in answers)
+    bad = sum(isinstance(answer, Invalid | Conflict | Unaffordable) for answer in answers)
     # Without `partial` a bad row stops all new ones; only a race lets some be recorded beside it.
     new = any(isinstance(answer, Recorded | Priced) for answer in answers)
     if bad == len(answers) or (bad and partial == "false" and not new):
@@ -130,8 +135,10 @@ def accept_brief(
 
 
 def _refusal(answers: Sequence[Answer]) -> HTTPStatus:
-    invalid = any(isinstance(answer, Invalid) for answer in answers)
-    return HTTPStatus.UNPROCESSABLE_ENTITY if invalid else HTTPStatus.CONFLICT
+    if any(isinstance(answer, Invalid) for answer in answers):
+        return HTTPStatus.UNPROCESSABLE_ENTITY
+    over = any(isinstance(answer, Unaffordable) for answer in answers)
+    return HTTPStatus.PAYMENT_REQUIRED if over else HTTPStatus.CONFLICT
 
 
 def _job(body: bytes, header: str | None) -> tuple[str, RawRequest]:

@@ -33,6 +33,7 @@ def _end(_signal: int, _frame: FrameType | None) -> None:
 def _exposition(factory: composition.Factory) -> Exposition:
     watch = Watch(
         backlog=factory.backlog,
+        budgets=factory.ledger,
         queue=factory.queue,
         limiter=factory.limiter,
         catalogue=factory.catalogue,

@@ -27,6 +27,7 @@ from fireflyassets.api.desk import (
 from fireflyassets.api.problems import ProblemRaised, not_found
 from fireflyassets.api.tokens import Caller, Scope
 from fireflyassets.core import ids
+from fireflyassets.core.budget import month_of, side_by_side
 from fireflyassets.core.finish import Finish, expected
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.request import Problem
@@ -188,6 +189,16 @@ def list_jobs(
 
     asked = (who.tenant, campaign, after, status, limit)
     return tell(at.pages.page(asked, page), if_none_match)
+
+
+@router.get("/v1/budgets", response_model=shapes.Budgets, responses={**RETOLD, **refusals()})
+def show_budgets(at: AtDesk, who: Reader, if_none_match: IfNoneMatch = None) -> Response:
+    """Tell this month's budgets: what is spent, reserved and left; none is set: no cap."""
+    now, ports = at.ports.clock.now(), at.ports
+    month = month_of(now)
+    caps = ports.catalogue.caps(who.tenant, now.date())
+    found = side_by_side(caps, ports.ledger.counters(who.tenant, month), who.tenant, month)
+    return tell(body_of(shapes.budgets(month, found, now)), if_none_match)
 
 
 @router.get("/assets/{customer}/{campaign}/{job_id}/{name}", include_in_schema=False)

@@ -46,6 +46,7 @@ RULES: Final = {
     "noncharacter": "Some code points are no characters; queues refuse them.",
     "not-yet": "The token is from the future.",
     "out-of-service": "The campaign's files can't be used now; nothing is wrong with the request.",
+    "over-budget": "A budget of the month has no room; known jobs are answered all the same.",
     "query": "What is said goes into the body, not into the address.",
     "picture": "A reference is one whole picture in a known format, within bounds of pixels and "
     "bytes.",

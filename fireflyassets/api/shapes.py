@@ -6,8 +6,9 @@ certainly billed, ``costPossible`` what may have been billed besides.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from decimal import Decimal
 from typing import Annotated
 
@@ -17,12 +18,14 @@ from typing_extensions import TypedDict
 from fireflyassets.api.problems import ProblemPart, said
 from fireflyassets.core import guidance
 from fireflyassets.core.brief import Row
+from fireflyassets.core.budget import Standing
 from fireflyassets.core.finish import Finish
 from fireflyassets.core.job import Hold, JobRow
 from fireflyassets.core.request import KEY_FIELD, Problem
 from fireflyassets.core.status import HumanReview, Status
 from fireflyassets.ports.entries import Conflict, Duplicate, Recorded
 from fireflyassets.stages import notify
+from fireflyassets.stages.budgeting import Unaffordable
 from fireflyassets.stages.intake import Answer, Invalid, Priced
 
 Operations = Annotated[
@@ -127,6 +130,48 @@ class Estimate(TypedDict):
     refused: int
     costEstimate: Annotated[Operations, Field(description="Of those that would be new.")]
     problems: list[ProblemPart]
+
+
+class Budget(TypedDict):
+    """What one budget has taken of its cap."""
+
+    scope: Annotated[
+        str, Field(description="customer, campaign:NAME or tag:KEY=VALUE.", examples=["customer"])
+    ]
+    cap: Annotated[Operations | None, Field(description="Without any raise; null: none is set.")]
+    raisedBy: Annotated[Operations | None, Field(description="On top of the cap, for now.")]
+    raisedUntil: notify.Instant | None
+    spent: Operations
+    reserved: Annotated[
+        Operations,
+        Field(description="Held for jobs that are open, and what else may have been billed."),
+    ]
+    left: Operations | None
+
+
+class Budgets(TypedDict):
+    """A month's budgets; a job counts to the month (UTC) in which it was accepted."""
+
+    month: Annotated[str, Field(examples=["2026-11"])]
+    budgets: Annotated[list[Budget], Field(description="Empty: none is set; nothing is capped.")]
+
+
+def budgets(month: str, standings: Iterable[Standing], now: datetime) -> Budgets:
+    """Return a month's budgets."""
+    return {"month": month, "budgets": [_budget(one, now) for one in standings]}
+
+
+def _budget(one: Standing, now: datetime) -> Budget:
+    raised, left = one.raised(now), one.left(now)
+    return {
+        "scope": one.counter.scope,
+        "cap": str(one.cap.operations) if one.cap else None,
+        "raisedBy": str(raised.operations) if raised else None,
+        "raisedUntil": notify.instant(raised.until) if raised else None,
+        "spent": str(one.counter.spent),
+        "reserved": str(one.counter.reserved),
+        "left": None if left is None else str(left),
+    }
 
 
 def job(row: JobRow, *, api_url: str) -> Job:
@@ -236,6 +281,8 @@ def problems_of(rows: Sequence[Row], answers: Sequence[Answer]) -> list[Problem]
         elif isinstance(answer, Conflict):
             named = row.raw.key_field if row.raw else KEY_FIELD
             told.append(replace(conflict(), field=named, row=row.number))
+        elif isinstance(answer, Unaffordable):
+            told.append(answer.problem(row.number))
     return told
 
 

@@ -147,7 +147,7 @@ class FenceDesk:
             }
             for one in found
         ]
-        _print(json.dumps(rows, indent=2) if as_json else _table(_LISTED, rows))
+        _print(json.dumps(rows, indent=2) if as_json else table(_LISTED, rows))
         return 0
 
     def report(self, campaign: str | None, *, day: date | None, as_json: bool) -> int:
@@ -165,11 +165,11 @@ class FenceDesk:
             _print(json.dumps(said, indent=2))
             return 0
         head = ("campaign", "credential", "day", *_PARTS, "at_least", "at_most")
-        _print(_table(head, [_sums(one) for one in shown]))
+        _print(table(head, [_sums(one) for one in shown]))
         gaps = [_plain(asdict(gap)) for one in shown for gap in one.gaps()]
         if gaps:
             _print("")
-            _print(_table(("part", "job_id", "step", "n", "vendor_id", "operations", "why"), gaps))
+            _print(table(("part", "job_id", "step", "n", "vendor_id", "operations", "why"), gaps))
         return 0
 
     def resolve(self, job_id: str, step: str, *, verdict: Verdict, by: str, why: str) -> int:
@@ -220,7 +220,8 @@ def _plain(said: dict[str, object]) -> dict[str, str]:
     return {name: "" if value is None else str(value) for name, value in said.items()}
 
 
-def _table(head: Sequence[str], rows: Iterable[dict[str, str]]) -> str:
+def table(head: Sequence[str], rows: Iterable[dict[str, str]]) -> str:
+    """Return rows as a table for people."""
     lines = [list(head), *([row[name] for name in head] for row in rows)]
     widths = [max(len(line[place]) for line in lines) for place in range(len(head))]
     return "\n".join(

@@ -27,6 +27,8 @@ GROUPS: Final = (
     "fireflyassets.cli.alarms",
     "fireflyassets.cli.limits",
     "fireflyassets.cli.fence",
+    "fireflyassets.cli.dlq",
+    "fireflyassets.cli.budget",
     "fireflyassets.local.commands",
 )
 """Modules in the order of the help; one that is not installed is left out."""

@@ -63,6 +63,9 @@ class CampaignConfig(BaseModel):
     """Intent (kind of step) -> the models that its steps may name; one left out allows them all."""
     headline_limit: int = Field(default=38, ge=1, le=500)
     """Most code points of a headline: what fits the template in every locale."""
+    cost_tags: dict[Slug, Slug] = Field(default_factory=dict, max_length=5)
+    """What its costs are grouped by beside customer and campaign: budgets may be set for each
+    ``key=value``. They are no tags of objects."""
     review: ReviewMode = ReviewMode.NONE
     retention: Retention = Retention.STANDARD
     cost_tolerance: Decimal = Field(default=Decimal("0.10"), ge=0, le=10)

@@ -7,6 +7,7 @@ goes on from; those are return types.
     ├── Refused              bad input; nothing was written, nothing paid
     │   ├── UnknownCampaign
     │   ├── CampaignOutOfService     its file, or one that it names, can't be used now
+    │   │   └── BudgetsUnreadable    the customer's budgets can't be read: no cap is no answer then
     │   ├── UnusableTemplate
     │   │   └── TemplateChanged      the document is another one than was read
     │   ├── UnusableConfiguration
@@ -26,6 +27,7 @@ goes on from; those are return types.
     │   └── OutcomeUnknown       a paid call may have run: held until a person decides
     ├── OwnershipLost        another wave owns the job now; stop without a word
     ├── StoreUnavailable     ledger or bucket does not answer now; a write may have happened
+    │   └── ReservationLapsed    rows came too late for their block, which was given back
     ├── SecretUnreachable    the store of secrets does not answer now
     └── ServiceDown          a part of the local stack is not there
 """
@@ -64,6 +66,13 @@ class CampaignOutOfService(Refused):
     def __init__(self, slug: str, reason: str) -> None:
         super().__init__(f"Campaign {slug!r} is out of service. {reason}")
         self.reason = reason
+
+
+class BudgetsUnreadable(CampaignOutOfService):
+    """Budgets that are set and can't be read. Without them a job might take what nobody granted."""
+
+    def __init__(self, customer: str, reason: str) -> None:
+        super().__init__(f"{customer}/*", f"Its customer's budgets can't be read. {reason}")
 
 
 class UnusableTemplate(Refused):
@@ -234,6 +243,15 @@ class StoreUnavailable(FactoryError):
 
     def __init__(self, store: str, why: str) -> None:
         super().__init__(f"{store} does not answer now ({why}).")
+
+
+class ReservationLapsed(StoreUnavailable):
+    """The block that rows are recorded under is gone: writing them took too long."""
+
+    remedy = "Send the rest again: what is recorded is known, the rest reserves anew."
+
+    def __init__(self, block_id: str) -> None:
+        super().__init__("The ledger", f"the reservation {block_id} was given back meanwhile")
 
 
 class SecretUnreachable(FactoryError):

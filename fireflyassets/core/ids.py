@@ -110,6 +110,16 @@ def snapshot_key(customer: str, campaign: str, job: str) -> str:
     return f"review/{customer}/{campaign}/{job}/snapshot.json"
 
 
+def replay_key(at: datetime, name: str) -> str:
+    """Return the key of the record of a replay."""
+    return f"replays/{at:%Y%m%d-%H%M%S}-{name}.json"
+
+
+def probe_key(credential: str, failure: str) -> str:
+    """Return the key under which stands which job was the last to go first."""
+    return f"replays/probes/{credential}/{failure}"
+
+
 def reference_key(customer: str, reference: str) -> str:
     """Return the key of a picture that a customer sent, by the name that they were told."""
     return f"references/{customer}/{reference}"

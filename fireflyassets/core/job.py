@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Final
 
+from fireflyassets.core.budget import Booking
 from fireflyassets.core.failure import FailureClass
 from fireflyassets.core.money import Cost
 from fireflyassets.core.status import HumanReview, Status
@@ -148,6 +149,8 @@ class JobRow:
     ended_at: datetime | None = None
     cost_possible: Decimal | None = None
     """What may have been billed beside ``cost_actual``, which is what certainly was."""
+    booking: Booking | None = None
+    """What it takes of its month's budgets; None where no budget was set when it was accepted."""
     cancel: Cancel | None = None
     """Set while a wave works on a job that is to be cancelled."""
     failure: FailureClass | None = None

@@ -240,8 +240,8 @@ BUDGET: Final = Metric(
     "budget_used",
     Kind.GAUGE,
     "Percent",
-    "The part of a customer's month that is reserved or spent.",
-    "",
+    "The part of a customer's month that is reserved or spent, of the budget nearest its end.",
+    _WATCH,
     ("customer",),
     (("customer",),),
 )

@@ -5,7 +5,9 @@ by themselves; assets are not made anew, and a request for one that is not there
 """
 
 from collections.abc import Iterable, Mapping
+from datetime import date
 
+from fireflyassets.core.budget import Cap
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.money import RateCard
 from fireflyassets.ports.catalogue import Catalogue, Credential, Quarantined
@@ -62,6 +64,14 @@ class LoadedCatalogue(Catalogue):
             UnusableConfiguration: There is none, or it is not allowed for this customer.
         """
         return self._catalogue.credential(name, customer=customer)
+
+    def caps(self, customer: str, day: date) -> tuple[Cap, ...]:
+        """Return every cap that is set for a customer and in force on *day*.
+
+        Raises:
+            BudgetsUnreadable: The customer's file can't be used.
+        """
+        return self._catalogue.caps(customer, day)
 
     def rate_cards(self) -> tuple[RateCard, ...]:
         """Return all rate cards."""

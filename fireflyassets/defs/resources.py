@@ -15,6 +15,7 @@ from fireflyassets import composition
 from fireflyassets.core.ids import LETTERS
 from fireflyassets.defs.loaded import LoadedCatalogue
 from fireflyassets.limiter.port import Limiter
+from fireflyassets.ports.backlog import Backlog
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.guardrail import Guardrail
@@ -24,8 +25,10 @@ from fireflyassets.ports.pictures import PictureReader
 from fireflyassets.ports.queue import JobQueue
 from fireflyassets.ports.workshop import Workshop
 from fireflyassets.settings import Settings
+from fireflyassets.stages.causes import Causes
 from fireflyassets.stages.intake import Intake
 from fireflyassets.stages.letters import Letters
+from fireflyassets.stages.replay import Replays
 from fireflyassets.stages.watch import Watch
 from fireflyassets.wave.assembly import LimitsOf, Shop
 
@@ -44,6 +47,14 @@ class ObjectsResource(dg.ConfigurableResource[ObjectStore]):
     def create_resource(self, context: dg.InitResourceContext) -> ObjectStore:
         """Return the process's object store."""
         return composition.factory().objects
+
+
+class BacklogResource(dg.ConfigurableResource[Backlog]):
+    """What stands in the ledger, counted."""
+
+    def create_resource(self, context: dg.InitResourceContext) -> Backlog:
+        """Return the process's counts."""
+        return composition.factory().backlog
 
 
 class JobQueueResource(dg.ConfigurableResource[JobQueue]):
@@ -126,6 +137,7 @@ def resources(campaigns: Iterable[str]) -> dict[str, object]:
     return {
         "ledger": LedgerResource(),
         "objects": ObjectsResource(),
+        "backlog": BacklogResource(),
         "job_queue": JobQueueResource(),
         "catalogue": CatalogueResource(campaigns=sorted(campaigns)),
         "guardrail": GuardrailResource(),
@@ -181,10 +193,18 @@ def letters(given: Any) -> Letters:  # noqa: ANN401 - as above.
     return Letters(given.job_queue, intake(given), given.settings.queue_senders)
 
 
+def replays(given: Any) -> Replays:  # noqa: ANN401 - as above.
+    """Return the use case of replays over a context's resources; it looks at causes once."""
+    causes = Causes(given.catalogue, given.limiter)
+    limit = given.settings.replays_per_job
+    return Replays(given.ledger, given.objects, given.clock, causes.obstacle, limit)
+
+
 def watch(given: Any) -> Watch:  # noqa: ANN401 - as above.
     """Return the watch over a context's resources."""
     return Watch(
-        backlog=composition.factory().backlog,
+        backlog=given.backlog,
+        budgets=given.ledger,
         queue=given.job_queue,
         limiter=given.limiter,
         catalogue=given.catalogue,

@@ -5,6 +5,7 @@ Belongs here: a bounded slice of work each tick; the stages do it. Does not: dec
 A tick that is killed anywhere leaves nothing that the next one does not find in the ledger.
 """
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -18,6 +19,8 @@ from fireflyassets.defs import names, resources, runs
 from fireflyassets.limiter.errors import LimiterError
 from fireflyassets.ports.catalogue import REASON_LIMIT
 from fireflyassets.ports.entries import Wave
+from fireflyassets.stages.budget_proof import Proof, prove_all
+from fireflyassets.stages.budgeting import expire
 from fireflyassets.stages.dispatch import give_back_stranded, set_aside, sweep
 from fireflyassets.stages.forming import Batch, Lane, form, next_batches, shrink, wave_size
 from fireflyassets.stages.queue import drain
@@ -30,6 +33,7 @@ from fireflyassets.wave.assembly import (
 )
 from fireflyassets.wave.sweeping import sweep as sweep_calls
 
+_log: Final = logging.getLogger("fireflyassets.budgets")
 _TICK: Final = 5
 """Seconds; the daemon's own floor."""
 _SWEEP: Final = 30
@@ -123,6 +127,30 @@ def queue_lines_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
     found = rebind(shop.ledger, shop.catalogue, now=now, most=_SLICE, new_id=shop.new_wave_id)
     told = ", ".join(f"{count} {moved}" for moved, count in sorted(found.items()))
     return dg.SkipReason(f"Jobs in lines of nobody: {told or 'none'}.")
+
+
+@dg.sensor(
+    name="budgets",
+    minimum_interval_seconds=_LINES,
+    default_status=dg.DefaultSensorStatus.RUNNING,
+    required_resource_keys={"ledger", "catalogue", "clock"},
+    description="Gives back reservations whose makers died; proves the counters once a day (UTC).",
+)
+def budgets_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
+    """Let blocks lapse. A proof that found something moving is tried again by the next tick."""
+    given = context.resources
+    now = given.clock.now()
+    said = [f"{expire(given.ledger, now=now, most=_SLICE)} reservations have lapsed."]
+    if context.cursor != now.date().isoformat():
+        customers = {one.config.customer for one in given.catalogue.campaigns().values()}
+        looked = prove_all(given.ledger, customers, now=given.clock.now)
+        said += [one.sentence() for one in looked if one.verdict is not Proof.PROVEN]
+        for one in looked:
+            if one.verdict is Proof.DIFFERS:
+                _log.error("A budget does not add up. %s", one.sentence())
+        if all(one.verdict is not Proof.MOVING for one in looked):
+            context.update_cursor(now.date().isoformat())
+    return dg.SkipReason(" ".join(said))
 
 
 class Dispatcher:

@@ -19,7 +19,15 @@ _TICK: Final = 30
     name="watch",
     minimum_interval_seconds=_TICK,
     default_status=dg.DefaultSensorStatus.RUNNING,
-    required_resource_keys={"job_queue", "limiter", "catalogue", "limits", "clock"},
+    required_resource_keys={
+        "backlog",
+        "ledger",
+        "job_queue",
+        "limiter",
+        "catalogue",
+        "limits",
+        "clock",
+    },
     description="Measures what waits and how fast it goes; slows what Adobe goes on refusing.",
 )
 def watch_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:

@@ -6,8 +6,10 @@ Belongs here: what is asked of the configuration. Does not: how files are read a
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Final
 
+from fireflyassets.core.budget import Cap
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.failure import Family
 from fireflyassets.core.money import RateCard
@@ -90,6 +92,14 @@ class Catalogue(ABC):
 
         Raises:
             UnusableConfiguration: There is none, or it is not allowed for this customer.
+        """
+
+    @abstractmethod
+    def caps(self, customer: str, day: date) -> tuple[Cap, ...]:
+        """Return every cap that is set for a customer and in force on *day*; none: no budget.
+
+        Raises:
+            BudgetsUnreadable: The customer's file can't be used: nothing may be reserved.
         """
 
     @abstractmethod

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from fireflyassets.core.job import JobRow
+from fireflyassets.ports.budgets import OverBudget
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +28,14 @@ class DeadJobs(ABC):
         """Return all jobs in ``dlq``, the longest there first."""
 
     @abstractmethod
-    def replay(self, row: JobRow, *, due_at: datetime, said: str, now: datetime) -> bool:
+    def replay(
+        self, row: JobRow, *, due_at: datetime, said: str, now: datetime
+    ) -> bool | OverBudget:
         """Move dlq -> queued, replays + 1, with its outbox row; due at *due_at*, *said* its reason.
 
         It raises the epoch and forgives crashes. False, and nothing is written, if the job has
-        moved since *row* was read: of two replays one wins.
+        moved since *row* was read: of two replays one wins. Nor is it where what is still to come
+        does not fit into its month's budgets.
         """
 
     @abstractmethod

@@ -5,11 +5,12 @@ Belongs here: values that cross the ledger's port. Does not: what may be written
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 
+from fireflyassets.core.budget import Booking
 from fireflyassets.core.failure import FailureClass, Family
 from fireflyassets.core.job import Hold, JobRow, StepResult
 from fireflyassets.core.money import Cause, Cost, cost_of
@@ -86,11 +87,13 @@ class Claim:
     customer: str
     wave_id: str
     epoch: int
+    booking: Booking | None = field(default=None, compare=False)
+    """What the job takes of budgets, as far as whoever claims knows: saves the ledger a look."""
 
     @classmethod
     def standing(cls, row: JobRow) -> "Claim":
         """Return the claim by which a row is held; nobody's where no wave has it."""
-        return cls(row.job_id, row.customer_id, row.wave or "", row.epoch)
+        return cls(row.job_id, row.customer_id, row.wave or "", row.epoch, row.booking)
 
 
 class AttemptState(StrEnum):

@@ -9,9 +9,11 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
+from fireflyassets.core.budget import Block
 from fireflyassets.core.job import Cancel, Hold, JobRow, StepResult
 from fireflyassets.core.money import Cost
 from fireflyassets.core.status import Status
+from fireflyassets.ports.budgets import BudgetLedger, OverBudget
 from fireflyassets.ports.dead import DeadJobs
 from fireflyassets.ports.entries import (
     Attempt,
@@ -25,19 +27,23 @@ from fireflyassets.ports.entries import (
     Recording,
     Release,
     Resumed,
-    Wave,
 )
+from fireflyassets.ports.waves import WaveLedger
 
 
-class JobLedger(DeadJobs):
+class JobLedger(WaveLedger, BudgetLedger, DeadJobs):
     """The truth. Implementations: DynamoDB, and one in memory for tests."""
 
     # intake
     @abstractmethod
-    def record(self, rows: Sequence[JobRow]) -> list[Recording]:
+    def record(self, rows: Sequence[JobRow], block: Block | None = None) -> list[Recording]:
         """Write each row unless its id is taken, with its outbox row in the same transaction.
 
-        The conditional write *is* the idempotency claim: one caller alone gets `Recorded`.
+        The conditional write *is* the idempotency claim: one caller alone gets `Recorded`. What a
+        row's booking holds leaves the *block* with its write.
+
+        Raises:
+            ReservationLapsed: The block is gone.
         """
 
     @abstractmethod
@@ -74,24 +80,6 @@ class JobLedger(DeadJobs):
         """Return every (credential, customer) with an unheld job, from all that is queued: slow."""
 
     @abstractmethod
-    def lease_keys(
-        self, customer: str, campaign: str, owner: str, *, until: datetime, now: datetime
-    ) -> bool:
-        """Take the right to move a campaign's partition keys; False while another's lasts."""
-
-    @abstractmethod
-    def free_keys(self, customer: str, campaign: str, owner: str) -> None:
-        """Give that right back; another's stays."""
-
-    @abstractmethod
-    def form(self, wave: Wave) -> None:
-        """Write a new wave, ``forming``, with its candidates.
-
-        Raises:
-            OwnershipLost: The id is another wave's.
-        """
-
-    @abstractmethod
     def claim(self, job_id: str, customer: str, wave_id: str, *, now: datetime) -> Claim | None:
         """Move a queued, unheld job into a wave and raise its epoch; None if it is not so.
 
@@ -99,50 +87,15 @@ class JobLedger(DeadJobs):
         """
 
     @abstractmethod
-    def reclaim(self, job_id: str, customer: str, wave_id: str, *, now: datetime) -> Claim | None:
-        """As `claim`, for a job in ``dlq`` (replays + 1) that a person runs again."""
+    def reclaim(
+        self, job_id: str, customer: str, wave_id: str, *, now: datetime
+    ) -> Claim | OverBudget | None:
+        """As `claim`, for a job in ``dlq`` (replays + 1) that a person runs again.
 
-    @abstractmethod
-    def formed(self, wave_id: str, jobs: Sequence[str]) -> None:
-        """Write the winners' list: not yet running -> formed. An empty list ends the wave.
-
-        Raises:
-            OwnershipLost: The wave runs, has ended, or was never written.
+        It reserves anew what is still to come, of the month it was accepted in.
         """
-
-    @abstractmethod
-    def launched(self, wave_id: str) -> int:
-        """Count a launch and return its number; formed or launched -> launched.
-
-        Raises:
-            OwnershipLost: The wave runs, has ended, or was never formed.
-        """
-
-    @abstractmethod
-    def wave(self, wave_id: str) -> Wave | None:
-        """Return a wave, read consistently."""
-
-    @abstractmethod
-    def open_waves(self) -> list[Wave]:
-        """Return the waves that have not ended: proposals, read from an index."""
 
     # the wave's run
-    @abstractmethod
-    def start(self, wave_id: str, run_id: str, *, lease_until: datetime) -> Wave | None:
-        """Bind the wave to a run, once: None if it has ended, or was started, by that run too."""
-
-    @abstractmethod
-    def heartbeat(self, wave_id: str, run_id: str, *, lease_until: datetime) -> bool:
-        """Extend the lease; False if the wave is not this run's any more."""
-
-    @abstractmethod
-    def draining(self, wave_id: str) -> None:
-        """Note that the wave needs no more first tickets."""
-
-    @abstractmethod
-    def end(self, wave_id: str) -> None:
-        """Close the wave; one that has ended stays so."""
-
     @abstractmethod
     def release(self, claim: Claim, release: Release, *, now: datetime) -> Status:
         """Give a job back: running -> queued, with its outbox row; or end it, if that was asked.

@@ -13,10 +13,12 @@ and may be lost.
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cache
 
 from fireflyassets.core import manifest, message
 from fireflyassets.core.brief import Row
+from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.errors import ServiceDown
 from fireflyassets.core.job import JobRow
 from fireflyassets.ports.catalogue import Catalogue
@@ -26,6 +28,7 @@ from fireflyassets.ports.guardrail import Guardrail
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.ports.queue import JobQueue
+from fireflyassets.stages.budgeting import Hold, Unaffordable
 from fireflyassets.stages.drafting import Draft, Invalid, card_of_day, drafted, judged
 from fireflyassets.stages.pinning import pin, pin_card
 
@@ -46,7 +49,7 @@ class Priced:
     row: JobRow
 
 
-Answer = Recorded | Duplicate | Conflict | Invalid | Withheld | Priced
+Answer = Recorded | Duplicate | Conflict | Invalid | Withheld | Priced | Unaffordable
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,7 @@ class Intake:
         Raises:
             UnknownCampaign: There is none of that name for this customer.
             UnusableConfiguration: No rate card prices the campaign's recipe today.
+            BudgetsUnreadable: The customer's budgets can't be read.
         """
         loaded = self.catalogue.campaign(customer, campaign)
         now = self.clock.now()
@@ -107,27 +111,36 @@ class Intake:
             # Before the rows: a wave works from what its jobs were priced under.
             pin(self.objects, self.catalogue, loaded)
             pin_card(self.objects, card)
-        recordings = self._record(claims, wake=wake)
-        owners |= {job_id: recording.row for job_id, recording in recordings.items()}
+        told = self._record(claims, loaded, now=now, partial=partial, wake=wake)
+        refused = {job for job, one in told.items() if isinstance(one, Unaffordable)}
+        owners |= {job: one.row for job, one in told.items() if not isinstance(one, Unaffordable)}
         return [
-            recordings[draft.job_id]
-            if isinstance(draft, Draft) and fresh.get(draft.job_id) is draft
+            told[draft.job_id]
+            if isinstance(draft, Draft)
+            and (fresh.get(draft.job_id) is draft or draft.job_id in refused)
             else _repeated(draft, owners)
             for draft in drafts
         ]
 
-    def _record(self, claims: Sequence[Draft], *, wake: bool) -> dict[str, Recording]:
+    def _record(
+        self,
+        claims: Sequence[Draft],
+        campaign: Campaign,
+        *,
+        now: datetime,
+        partial: bool,
+        wake: bool,
+    ) -> dict[str, Recording | Unaffordable]:
         if not claims:
             return {}
         kept = manifest.bundle([draft.request for draft in claims])
         self.objects.put(kept.key, kept.content, media_type=manifest.MEDIA_TYPE)
-        recordings = self.ledger.record(
-            [
-                replace(draft.row, input_manifest=pointer)
-                for draft, pointer in zip(claims, kept.pointers, strict=True)
-            ]
-        )
-        found = {draft.job_id: told for draft, told in zip(claims, recordings, strict=True)}
+        rows = [
+            replace(draft.row, input_manifest=pointer)
+            for draft, pointer in zip(claims, kept.pointers, strict=True)
+        ]
+        hold = Hold(self.catalogue, campaign, now, partial=partial)
+        found = hold.record(self.ledger, rows)
         if wake:
             new = [job for job, told in found.items() if isinstance(told, Recorded)]
             self._wake(new, claims[0].row.customer_id)

@@ -29,6 +29,7 @@ from fireflyassets.core.request import KEY_FIELD, Problem
 from fireflyassets.ports.entries import Conflict, Recorded
 from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.ports.queue import MAX_RECEIVES, JobQueue, Message
+from fireflyassets.stages.budgeting import Unaffordable
 from fireflyassets.stages.intake import Answer, Intake, Invalid
 
 BUDGET: Final = timedelta(seconds=20)
@@ -204,6 +205,8 @@ def refusal(answer: Answer) -> str | None:
         return (
             f"{KEY_FIELD}: another request was recorded under this key, as job {answer.row.job_id}."
         )
+    if isinstance(answer, Unaffordable):
+        return reason_of([answer.problem()])
     return None
 
 

@@ -18,12 +18,14 @@ from pydantic import TypeAdapter
 
 from fireflyassets.core import alarm, errors, metric
 from fireflyassets.core.alarm import Statistic
+from fireflyassets.core.budget import month_of, side_by_side
 from fireflyassets.core.failure import Family
 from fireflyassets.core.metric import Metric
 from fireflyassets.core.tally import Tally
 from fireflyassets.limiter.errors import LimiterError
 from fireflyassets.limiter.port import ItemState, Limiter, Limits, item_key
 from fireflyassets.ports.backlog import Backlog, Line
+from fireflyassets.ports.budgets import BudgetLedger
 from fireflyassets.ports.catalogue import PACED, Catalogue
 from fireflyassets.ports.queue import JobQueue
 from fireflyassets.stages.rebinding import lanes_of
@@ -80,6 +82,7 @@ class Watch:
     """One look at everything."""
 
     backlog: Backlog
+    budgets: BudgetLedger
     queue: JobQueue
     limiter: Limiter
     catalogue: Catalogue
@@ -94,6 +97,7 @@ class Watch:
         """Set every gauge, brake where the alarm on refusals fires, and say what to remember."""
         lines, organisations = self.backlog.lines(), self._organisations()
         self._depths(lines, organisations, now)
+        self._budgets(now)
         samples: dict[str, tuple[Sample, ...]] = {}
         quiet: dict[str, datetime] = {}
         for organisation, lanes in organisations.items():
@@ -128,6 +132,20 @@ class Watch:
             line = lines.get((credential, customer))
             jobs = line.jobs if line else 0
             tally.set(metric.QUEUED, jobs, customer=customer, credential=credential)
+
+    def _budgets(self, now: datetime) -> None:
+        """Tell how much each customer's month has taken of whichever budget is nearest its end."""
+        month = month_of(now)
+        for customer in {one.config.customer for one in self.catalogue.campaigns().values()}:
+            try:
+                caps = self.catalogue.caps(customer, now.date())
+            except errors.BudgetsUnreadable:
+                continue  # Its jobs wait with that reason.
+            if caps:
+                counters = self.budgets.counters(customer, month)
+                standings = side_by_side(caps, counters, customer, month)
+                used = [one.used(now) or 0 for one in standings]
+                self.tally.set(metric.BUDGET, float(max(used)), customer=customer)
 
     def _organisations(self) -> dict[str, set[tuple[str, str]]]:
         """Return organisation -> its (credential, customer), of loaded campaigns."""
@@ -203,9 +221,12 @@ def _share(one: alarm.Alarm, used: int, refused: int) -> float | None:
 def _is_quiet(
     states: Mapping[str, ItemState], samples: Mapping[str, tuple[Sample, ...]], now: datetime
 ) -> bool:
-    """Say whether nothing is sent though it could be: also where nobody can say what could."""
+    """Say whether nothing is sent though it could be: also where nobody can say what could.
+
+    Where one API family has to wait it could not: most jobs want that one next.
+    """
     moved = any(used > 0 for item in states for _, used, _ in list(_minutes(samples[item]))[-1:])
-    return not moved and (not states or any(_is_free(one, now) for one in states.values()))
+    return not moved and all(_is_free(one, now) for one in states.values())
 
 
 def _is_free(state: ItemState, now: datetime) -> bool:

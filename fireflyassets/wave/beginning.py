@@ -4,6 +4,7 @@ Belongs here: which of the asked jobs may be claimed, which are only told again,
 is left alone. Does not: Dagster's tags and partitions.
 """
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,12 +13,14 @@ from typing import Final
 from fireflyassets.core import crashes
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import Status
+from fireflyassets.ports.budgets import OverBudget
 from fireflyassets.ports.entries import Claim, Wave
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.settings import Settings
 from fireflyassets.stages.forming import Batch, Lane, form, of_one_wave
 from fireflyassets.wave.reports import Skipped
 
+_log: Final = logging.getLogger("fireflyassets.wave")
 NOT_WHOLE: Final = "a job is made whole: choose its deliveries, or all three assets"
 NOT_AGAIN: Final = (
     "a run that is executed again pays for nothing: materialize the job's partition instead"
@@ -84,7 +87,11 @@ def begin_by_hand(
 
     def claiming(job_id: str) -> Claim | None:
         take = ledger.reclaim if rows[job_id].status is Status.DLQ else ledger.claim
-        return take(job_id, batch.lane.customer, wave_id, now=now)
+        taken = take(job_id, batch.lane.customer, wave_id, now=now)
+        if not isinstance(taken, OverBudget):
+            return taken
+        _log.warning("job %s is not run again. %s", job_id, taken)
+        return None
 
     wave = form(ledger, batch, wave_id=wave_id, now=now, claiming=claiming)
     if wave is None:

@@ -314,6 +314,7 @@ def test_the_description_lists_the_public_routes() -> None:
         "/v1/campaigns/{campaign}/resume",
         "/v1/campaigns/{campaign}/cancel",
         "/v1/references",
+        "/v1/budgets",
     }
 
 

@@ -10,10 +10,11 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from fireflyassets.adapters.aws import event_codec
+from fireflyassets.adapters.aws import budget_codec, event_codec
 from fireflyassets.adapters.aws.ledger import DynamoLedger
 from fireflyassets.adapters.aws.provision import provision_tables
 from fireflyassets.adapters.aws.tables import Tables
+from fireflyassets.adapters.budget_rules import BudgetEvent
 from fireflyassets.adapters.memory.ledger import MemoryLedger
 from fireflyassets.adapters.outbox import StatusEvent
 from fireflyassets.core import ids
@@ -42,6 +43,7 @@ class World:
 
     ledger: JobLedger
     outbox: Callable[[], list[StatusEvent]]
+    budget_outbox: Callable[[], list[BudgetEvent]]
 
     def queued(self, key: str = "one", **changes: object) -> JobRow:
         """Record a job and return its row."""
@@ -76,15 +78,28 @@ class World:
 def memory_world() -> World:
     """Return a world in memory."""
     ledger = MemoryLedger()
-    return World(ledger, lambda: sorted(ledger.outbox, key=_order))
+    return World(
+        ledger,
+        lambda: sorted(ledger.outbox, key=_order),
+        lambda: sorted(ledger.budget_events, key=lambda event: event.event_id),
+    )
 
 
 def dynamo_world(client: "DynamoDBClient", prefix: str) -> World:
     """Return a world in tables of its own, made now."""
     provision_tables(client, Tables(prefix))
+
+    def events(*, of_budgets: bool) -> list[Any]:
+        found = scan(client, Tables(prefix).outbox)
+        return [item for item in found if ("kind" in item) is of_budgets]
+
     return World(
         DynamoLedger(client, prefix=prefix),
-        lambda: sorted(map(event_codec.event_of, scan(client, Tables(prefix).outbox)), key=_order),
+        lambda: sorted(map(event_codec.event_of, events(of_budgets=False)), key=_order),
+        lambda: sorted(
+            map(budget_codec.event_of, events(of_budgets=True)),
+            key=lambda event: event.event_id,
+        ),
     )
 
 

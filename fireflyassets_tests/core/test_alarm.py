@@ -127,5 +127,5 @@ def test_every_alarm_has_a_runbook_and_a_metric_of_the_table() -> None:
 
 def test_what_nobody_measures_yet_is_told() -> None:
     """Budgets and exports have no producer; everything else has one."""
-    assert {one.name for one in ALARMS if not one.has_source} == {"budget_used", "export_watermark"}
-    assert {one.name for one in METRICS if not one.source} == {"budget_used", "export_lag"}
+    assert {one.name for one in ALARMS if not one.has_source} == {"export_watermark"}
+    assert {one.name for one in METRICS if not one.source} == {"export_lag"}

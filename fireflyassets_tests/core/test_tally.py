@@ -1,6 +1,7 @@
 """What is counted adds up, is rolled up, and stays within its bounds."""
 
 import threading
+import time
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -85,6 +86,17 @@ def test_labels_without_end_do_not_fill_the_memory() -> None:
 def test_a_value_that_is_no_number_harms_nothing() -> None:
     """Not a number, endless and negative times count as none."""
     assert [two_digits(odd) for odd in (float("nan"), float("inf"), -1.0)] == [0, 0, 0]
+
+
+def test_counting_costs_next_to_nothing() -> None:
+    """What one job counts, 50 notes, takes less than 0.2 ms of the process's time."""
+    tally, jobs = Tally(), 400
+    begun = time.process_time()
+    for _ in range(25 * jobs):
+        call(tally, "/v3/status/{id}", "acme")
+        tally.observe(metric.LATENCY, 0.123, endpoint="/v3/status/{id}")
+
+    assert (time.process_time() - begun) / jobs < 0.0002
 
 
 def test_threads_lose_no_count() -> None:

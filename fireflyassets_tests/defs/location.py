@@ -15,6 +15,7 @@ from dagster._core.execution.api import execute_run_iterator
 from dagster._core.storage.tags import RUN_KEY_TAG
 
 from fireflyassets.adapters.clock import SystemClock
+from fireflyassets.adapters.memory.backlog import MemoryBacklog
 from fireflyassets.core.failure import Family
 from fireflyassets.definitions import build_definitions
 from fireflyassets.defs import checks, names
@@ -177,6 +178,7 @@ def location(here: Floor | None = None) -> Iterator[Location]:
     ports: dict[str, object] = {name: getattr(here.shop, name) for name in WAVE_PORTS}
     ports["job_queue"] = here.intake.queue
     ports["guardrail"] = here.intake.guardrail
+    ports["backlog"] = MemoryBacklog(here.ledger)
     defs = build_definitions(here.shop.catalogue.campaigns(), ports)
     with dg.DagsterInstance.ephemeral() as instance:
         yield Location(here, defs, instance)

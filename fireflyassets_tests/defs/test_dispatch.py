@@ -7,6 +7,7 @@ import dagster as dg
 from dagster._core.definitions.sensor_definition import SensorExecutionData
 
 from fireflyassets.adapters.clock import SystemClock
+from fireflyassets.adapters.memory.backlog import MemoryBacklog
 from fireflyassets.core.brief import Row
 from fireflyassets.core.campaign import CampaignConfig
 from fireflyassets.core.request import RawRequest
@@ -40,7 +41,11 @@ def order(here: Floor, customer: str, name: str, *, prefix: str) -> str:
 def evaluated(here: Floor, instance: dg.DagsterInstance, sensor: str) -> SensorExecutionData:
     """Let Dagster evaluate a sensor over what is loaded."""
     ports: dict[str, object] = {name: getattr(here.shop, name) for name in WAVE_PORTS}
-    both = ports | {"job_queue": here.intake.queue, "guardrail": here.intake.guardrail}
+    both = ports | {
+        "job_queue": here.intake.queue,
+        "guardrail": here.intake.guardrail,
+        "backlog": MemoryBacklog(here.ledger),
+    }
     defs = build_definitions(here.shop.catalogue.campaigns(), both)
     context = dg.build_sensor_context(instance=instance, definitions=defs, resources=ports)
     return defs.get_repository_def().get_sensor_def(sensor).evaluate_tick(context)

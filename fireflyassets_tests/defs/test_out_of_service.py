@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from fireflyassets.adapters.files import FileCatalogue
+from fireflyassets.adapters.memory.backlog import MemoryBacklog
 from fireflyassets.definitions import build_definitions
 from fireflyassets.defs import names
 from fireflyassets.defs.loaded import LoadedCatalogue
@@ -20,7 +21,12 @@ PSD = "campaigns/acme/spring-launch/1080x1080.psd"
 def ports(catalogue: FileCatalogue) -> dict[str, object]:
     here = floor(catalogue=catalogue)
     said: dict[str, object] = {name: getattr(here.shop, name) for name in WAVE_PORTS}
-    return {**said, "job_queue": here.intake.queue, "guardrail": here.intake.guardrail}
+    return {
+        **said,
+        "job_queue": here.intake.queue,
+        "guardrail": here.intake.guardrail,
+        "backlog": MemoryBacklog(here.ledger),
+    }
 
 
 def test_a_quarantined_campaign_is_shown_with_its_reason(

@@ -12,6 +12,7 @@ from fireflyassets.adapters.memory.objects import MemoryObjects
 from fireflyassets.adapters.memory.queue import MemoryQueue
 from fireflyassets.core import ids, manifest
 from fireflyassets.core.brief import Row
+from fireflyassets.core.budget import Block
 from fireflyassets.core.errors import ServiceDown
 from fireflyassets.core.job import JobRow
 from fireflyassets.ports.entries import Duplicate, Recorded, Recording
@@ -74,9 +75,9 @@ class WatchingLedger(MemoryLedger):
         self._objects = objects
         self.dies = dies
 
-    def record(self, rows: Sequence[JobRow]) -> list[Recording]:
+    def record(self, rows: Sequence[JobRow], block: Block | None = None) -> list[Recording]:
         assert all(self._objects.exists(manifest.place(row.input_manifest).key) for row in rows)
-        told = super().record(rows)
+        told = super().record(rows, block)
         if self.dies:
             raise ConnectionError("The connection broke after the write.")
         return told

@@ -10,6 +10,7 @@ import pytest
 from fireflyassets.adapters.memory.ledger import MemoryLedger
 from fireflyassets.adapters.memory.queue import MemoryQueue
 from fireflyassets.core import ids
+from fireflyassets.core.budget import Block
 from fireflyassets.core.errors import OwnershipLost
 from fireflyassets.core.job import JobRow
 from fireflyassets.ports.entries import Recording
@@ -233,9 +234,9 @@ class SlowLedger(MemoryLedger):
         super().__init__()
         self._clock = clock
 
-    def record(self, rows: Sequence[JobRow]) -> list[Recording]:
+    def record(self, rows: Sequence[JobRow], block: Block | None = None) -> list[Recording]:
         self._clock.jump(timedelta(seconds=7))
-        return super().record(rows)
+        return super().record(rows, block)
 
 
 def test_a_drain_ends_when_its_time_is_spent() -> None:
@@ -273,7 +274,7 @@ def test_one_empty_answer_is_not_the_end() -> None:
 class FailingLedger(MemoryLedger):
     """A ledger that can't be written to."""
 
-    def record(self, rows: Iterable[JobRow]) -> list[Recording]:
+    def record(self, rows: Iterable[JobRow], block: Block | None = None) -> list[Recording]:
         raise OwnershipLost("The ledger does not answer.")
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
+from decimal import Decimal
 
 import pytest
 
@@ -10,6 +11,7 @@ from fireflyassets.adapters.memory.clock import FakeClock
 from fireflyassets.adapters.memory.ledger import MemoryLedger
 from fireflyassets.adapters.memory.queue import MemoryQueue
 from fireflyassets.core import alarm
+from fireflyassets.core.budget import CUSTOMER, Block, BudgetFile, CapEntry, Raise, month_of
 from fireflyassets.core.failure import Family
 from fireflyassets.core.status import Status
 from fireflyassets.core.tally import Tally
@@ -43,13 +45,15 @@ class Scene:
         self.tally = Tally()
         self.queue = MemoryQueue(self.clock)
         self.limiter = MemoryLimiter(now=self.clock.now)
+        self.catalogue = FixedCatalogue(config())
         for family in PACED:
             self.limiter.register(item_key("ORG", family), limits("ORG", family))
         self.watch = Watch(
             backlog=MemoryBacklog(self.world.ledger),
+            budgets=self.world.ledger,
             queue=self.queue,
             limiter=self.limiter,
-            catalogue=FixedCatalogue(config()),
+            catalogue=self.catalogue,
             limits=limits,
             tally=self.tally,
         )
@@ -153,7 +157,6 @@ def test_who_may_not_call_does_not_stand_still() -> None:
     )
     for _ in range(4):
         paused.limiter.pause(FIREFLY, timedelta(minutes=2))
-        paused.limiter.pause(item_key("ORG", Family.PHOTOSHOP), timedelta(minutes=2))
         paused.minute()
         parked.minute()
 
@@ -167,6 +170,7 @@ def test_a_limiter_that_nobody_can_ask_is_a_standstill() -> None:
     scene.limiter = MemoryLimiter(now=scene.clock.now)
     scene.watch = Watch(
         scene.watch.backlog,
+        scene.watch.budgets,
         scene.queue,
         scene.limiter,
         scene.watch.catalogue,
@@ -178,6 +182,35 @@ def test_a_limiter_that_nobody_can_ask_is_a_standstill() -> None:
     scene.minute()
 
     assert scene.gauge("stalled") == 60
+
+
+def capped(operations: int, tagged: int | None = None) -> BudgetFile:
+    """Return budgets of a customer, and perhaps of one tag."""
+    wide, narrow = (
+        (CapEntry(valid_from=date(2026, 1, 1), source="a test", operations=Decimal(n or 0)),)
+        for n in (operations, tagged)
+    )
+    return BudgetFile(customer=wide, tags={} if tagged is None else {"season=spring": narrow})
+
+
+def test_the_budget_that_is_nearest_its_end_is_told() -> None:
+    """Reserved and spent count alike; a raise counts, and a cap of nothing is used up."""
+    scene, tag, month = Scene(), "tag:season=spring", month_of(NOON)
+    budgets = capped(100, tagged=20)
+    scene.catalogue.budgets["acme"] = budgets
+    block = Block("b-1", "acme", "spring", month, (CUSTOMER, tag), Decimal(15), NOON)
+    scene.world.ledger.reserve(block, budgets.caps(NOON.date()), now=NOON)
+    scene.look()
+    assert scene.gauge("budget_used", "acme") == 75
+
+    more = Raise(Decimal(40), until=NOON + timedelta(days=1), by="ada", why="launch", at=NOON)
+    scene.world.ledger.raise_cap("acme", month, tag, more)
+    scene.look()
+    assert scene.gauge("budget_used", "acme") == 25
+
+    scene.catalogue.budgets["acme"] = capped(0)
+    scene.look()
+    assert scene.gauge("budget_used", "acme") == 100
 
 
 def test_five_minutes_of_refusals_brake_and_four_do_not() -> None:

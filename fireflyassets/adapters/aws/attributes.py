@@ -94,6 +94,10 @@ class Reader:
             raise _mistyped(name, "a list")
         return tuple(Reader({name: value}).text(name) for value in values)
 
+    def members(self, name: str) -> frozenset[str]:
+        """Return a set of strings, which is empty where the attribute is absent."""
+        return frozenset(self._item[name].get("SS", ())) if self.has(name) else frozenset()
+
     def decimal(self, name: str) -> Decimal:
         """Return a number, exactly."""
         value = self._item[name].get("N")

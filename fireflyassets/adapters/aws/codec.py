@@ -12,8 +12,9 @@ from zlib import crc32
 
 from fireflyassets.adapters.aws import attributes as to
 from fireflyassets.adapters.aws.attributes import Item, Reader
+from fireflyassets.adapters.aws.budget_codec import booking_attribute, booking_of
 from fireflyassets.adapters.ledger_rules import is_claimable
-from fireflyassets.core.failure import FailureClass
+from fireflyassets.core.failure import class_named
 from fireflyassets.core.job import Cancel, Hold, JobRow
 from fireflyassets.core.money import Cost
 from fireflyassets.core.status import HumanReview, Status
@@ -49,10 +50,7 @@ def wave_key(wave_id: str) -> Item:
 
 
 def keys_key(customer: str, campaign: str) -> Item:
-    """Return the primary key of who may move a campaign's partition keys, beside the waves.
-
-    No wave's id holds a ``#``.
-    """
+    """Return the primary key of who may move a campaign's keys; no wave's id holds a ``#``."""
     return {"waveId": to.text(f"keys#{customer}#{campaign}")}
 
 
@@ -85,6 +83,11 @@ def campaign_key(customer: str, campaign: str) -> "AttributeValueTypeDef":
 def campaign_sort(created_at: datetime, job_id: str) -> "AttributeValueTypeDef":
     """Return a job's place among its campaign's."""
     return to.text(f"{to.iso(created_at)}#{job_id}")
+
+
+def dead_key(status: Status) -> "AttributeValueTypeDef | None":
+    """Return what jobs in ``dlq`` are found under; None for all others."""
+    return to.text(Status.DLQ.value) if status is Status.DLQ else None
 
 
 def ended_key(job_id: str, ended_at: datetime) -> "AttributeValueTypeDef":
@@ -145,6 +148,7 @@ def _optional_attributes(row: JobRow) -> "dict[str, AttributeValueTypeDef | None
         "reason": None if row.reason is None else to.text(row.reason),
         "endedAt": to.instant(row.ended_at) if row.ended_at else None,
         "failure": None if row.failure is None else to.text(row.failure),
+        "booking": booking_attribute(row.booking) if row.booking else None,
     }
 
 
@@ -161,6 +165,7 @@ def _index_attributes(row: JobRow) -> "dict[str, AttributeValueTypeDef | None]":
         "queueKey": line if queued else None,
         "queueSort": due if queued else None,
         "endedKey": ended_key(row.job_id, row.ended_at) if row.ended_at else None,
+        "deadKey": dead_key(row.status),
         "runningKey": to.text(RUNNING) if working else None,
         "runningSort": running_sort(row.wave or "", row.job_id) if working else None,
     }
@@ -199,17 +204,11 @@ def job_row(item: Item) -> JobRow:
         human_reviewed=HumanReview(read.text("humanReviewed")),
         ended_at=read.maybe_instant("endedAt"),
         cost_possible=read.maybe_decimal("costPossible"),
+        booking=booking_of(read.mapping("booking")) if read.has("booking") else None,
         cancel=_cancel_of(read),
-        failure=_failure_of(read.maybe_text("failure")),
+        failure=class_named(read.maybe_text("failure")),
         unsettled=read.maybe_text("runningKey") == UNSETTLED,
     )
-
-
-def _failure_of(text: str | None) -> FailureClass | None:
-    """Return a class; one that this release's table lacks is unknown, and nobody guesses."""
-    if text is None:
-        return None
-    return FailureClass(text) if text in set(FailureClass) else FailureClass.UNKNOWN
 
 
 def cost_attributes(job_id: str, cost: Cost) -> "dict[str, AttributeValueTypeDef | None]":

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from fireflyassets.adapters.aws.ledger import DynamoLedger
 from fireflyassets.core import metric
+from fireflyassets.core.budget import Block
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.tally import Tally
 from fireflyassets.ports.entries import Attempt, AttemptState, Operation, Recorded, Recording
@@ -24,9 +25,9 @@ class CountedLedger(DynamoLedger):
         super().__init__(client, prefix=prefix)
         self._tally = tally
 
-    def record(self, rows: Sequence[JobRow]) -> list[Recording]:
+    def record(self, rows: Sequence[JobRow], block: Block | None = None) -> list[Recording]:
         """Write rows as the ledger does, and count the new ones."""
-        answers = super().record(rows)
+        answers = super().record(rows, block)
         for answer in answers:
             if isinstance(answer, Recorded):
                 self._tally.add(metric.ACCEPTED, customer=answer.row.customer_id)
@@ -64,6 +65,11 @@ class CountedLedger(DynamoLedger):
         super().close_attempt(attempt, state, fault=fault, counts=counts, operations=operations)
         if attempt.vendor_id is None:
             self._count(operations)
+
+    def book(self, operations: Sequence[Operation]) -> None:
+        """Write rows as the ledger does, and count them: nothing was booked for them before."""
+        super().book(operations)
+        self._count(operations)
 
     def _count(self, operations: Iterable[Operation]) -> None:
         for one in operations:

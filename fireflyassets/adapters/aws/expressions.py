@@ -7,6 +7,7 @@ through a placeholder, since ``status``, ``state``, ``ttl`` and others are reser
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from fireflyassets.adapters.aws.attributes import Item, number
@@ -29,6 +30,12 @@ class Condition:
     text: str
     values: Item = field(default_factory=Item)
 
+    def and_also(self, other: "Condition | None") -> "Condition":
+        """Return the condition that both hold."""
+        if other is None:
+            return self
+        return Condition(f"({self.text}) AND ({other.text})", {**self.values, **other.values})
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -36,9 +43,11 @@ class Change:
 
     sets: "Mapping[str, AttributeValueTypeDef | None]"
     """New values; None removes the attribute."""
-    adds: Mapping[str, int] = field(default_factory=dict[str, int])
+    adds: Mapping[str, int | Decimal] = field(default_factory=dict[str, int | Decimal])
     copies: Mapping[str, str] = field(default_factory=dict[str, str])
     """Attribute -> the attribute of the same item whose value it takes."""
+    members: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Attribute that holds a set -> what becomes one of its members."""
 
     def text(self) -> str:
         """Return the update expression."""
@@ -47,14 +56,15 @@ class Change:
         clauses = {
             "SET": sets,
             "REMOVE": [f"#{name}" for name, value in self.sets.items() if value is None],
-            "ADD": [f"#{name} :add_{name}" for name in self.adds],
+            "ADD": [f"#{name} :add_{name}" for name in (*self.adds, *self.members)],
         }
         return " ".join(f"{verb} {', '.join(parts)}" for verb, parts in clauses.items() if parts)
 
     def values(self) -> Item:
         """Return the values that the expression names."""
         sets = {f":new_{name}": value for name, value in self.sets.items() if value is not None}
-        return {**sets, **{f":add_{name}": number(by) for name, by in self.adds.items()}}
+        sets |= {f":add_{name}": number(by) for name, by in self.adds.items()}
+        return {**sets, **{f":add_{name}": {"SS": [one]} for name, one in self.members.items()}}
 
 
 def update(

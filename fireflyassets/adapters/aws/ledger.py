@@ -8,10 +8,9 @@ and `bind` one transaction each; `begin_attempt`, `accept_attempt` and `heartbea
 
 from fireflyassets.adapters.aws.ledger_dead import LedgerDead
 from fireflyassets.adapters.aws.ledger_intake import LedgerIntake
-from fireflyassets.adapters.aws.ledger_turns import LedgerTurns
 from fireflyassets.adapters.aws.ledger_waves import LedgerWaves
 from fireflyassets.ports.ledger import JobLedger
 
 
-class DynamoLedger(LedgerIntake, LedgerTurns, LedgerWaves, LedgerDead, JobLedger):
+class DynamoLedger(LedgerIntake, LedgerWaves, LedgerDead, JobLedger):
     """The truth, in four tables under one prefix. Safe to share by threads."""

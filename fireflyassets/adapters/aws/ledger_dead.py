@@ -10,14 +10,18 @@ from typing import TYPE_CHECKING, Final
 from fireflyassets.adapters.aws import attributes as to
 from fireflyassets.adapters.aws import codec
 from fireflyassets.adapters.aws.attributes import Item, Reader
+from fireflyassets.adapters.aws.booking import replayed, written
 from fireflyassets.adapters.aws.database import Applied, Committed, query
 from fireflyassets.adapters.aws.expressions import Change, Condition, update
 from fireflyassets.adapters.aws.ledger_leftovers import unmoved
 from fireflyassets.adapters.aws.ledger_steering import LedgerSteering
+from fireflyassets.adapters.aws.ledger_turns import LedgerTurns
 from fireflyassets.adapters.aws.tables import DEAD, OWED
+from fireflyassets.adapters.budget_rules import refused, replays
 from fireflyassets.adapters.outbox import status_event
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import Status
+from fireflyassets.ports.budgets import OverBudget
 from fireflyassets.ports.dead import DeadJobs, Owed
 
 if TYPE_CHECKING:
@@ -26,7 +30,7 @@ if TYPE_CHECKING:
 _GONE: Final = ("deadKey", "endedKey", "endedAt", "ttl", "failure", "wave")
 
 
-class LedgerDead(LedgerSteering, DeadJobs):
+class LedgerDead(LedgerTurns, LedgerSteering, DeadJobs):
     """The part of the ledger about jobs that ended by a fault."""
 
     def dead(self) -> list[JobRow]:
@@ -37,10 +41,17 @@ class LedgerDead(LedgerSteering, DeadJobs):
         rows = map(codec.job_row, self._database.get_many(self._tables.jobs, keys))
         return sorted((row for row in rows if row.status is Status.DLQ), key=_place)
 
-    def replay(self, row: JobRow, *, due_at: datetime, said: str, now: datetime) -> bool:
+    def replay(
+        self, row: JobRow, *, due_at: datetime, said: str, now: datetime
+    ) -> bool | OverBudget:
         """Move dlq -> queued, replays + 1, with its event; False if the job has moved."""
         if row.status is not Status.DLQ:
             return False
+        asked = replays(row, self._counters_of_row(row), now)
+        if over := refused(asked):
+            return over
+        booking = row.booking.renewed(row.cost_estimate) if row.booking else None
+        month = booking.month if booking else ""
         change = Change(
             sets={
                 "status": to.text(Status.QUEUED),
@@ -51,6 +62,7 @@ class LedgerDead(LedgerSteering, DeadJobs):
                 "crashes": to.number(0),
                 **dict.fromkeys(_GONE),
                 **codec.at_rest(row.job_id, unsettled=False),
+                **written(booking),
             },
             adds={"replays": 1, "epoch": 1},
             copies={"queueKey": "queueHome"},
@@ -67,6 +79,7 @@ class LedgerDead(LedgerSteering, DeadJobs):
         items: list[TransactWriteItemTypeDef] = [
             {"Update": update(self._tables.jobs, key, change, unmoved(row))},
             self._event_put(event),
+            *replayed(self._tables, row.customer_id, month, asked),
         ]
         return isinstance(self._database.transact(items), Committed)
 

@@ -5,6 +5,7 @@ between states (``aws/ledger_turns.py``).
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Final
@@ -12,12 +13,15 @@ from typing import TYPE_CHECKING, Final
 from fireflyassets.adapters.aws import attributes as to
 from fireflyassets.adapters.aws import codec
 from fireflyassets.adapters.aws.attributes import Item
+from fireflyassets.adapters.aws.booking import block_part
 from fireflyassets.adapters.aws.database import TRANSACTION_ITEMS, Committed, filtered, query
 from fireflyassets.adapters.aws.expressions import Condition, new, put
-from fireflyassets.adapters.aws.ledger_base import LedgerBase
+from fireflyassets.adapters.aws.ledger_budgets import LedgerBudgets
 from fireflyassets.adapters.aws.tables import CAMPAIGN, QUEUE
 from fireflyassets.adapters.ledger_rules import check_new
 from fireflyassets.adapters.outbox import status_event
+from fireflyassets.core.budget import ZERO, Block
+from fireflyassets.core.errors import ReservationLapsed
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import Status
 from fireflyassets.ports.entries import Conflict, Duplicate, Place, Recorded, Recording
@@ -27,37 +31,46 @@ if TYPE_CHECKING:
 
 ITEMS_PER_JOB: Final = 2
 """The row and its event."""
-JOBS_PER_TRANSACTION: Final = TRANSACTION_ITEMS // ITEMS_PER_JOB
 
 
-class LedgerIntake(LedgerBase):
+class LedgerIntake(LedgerBudgets):
     """The intake's part of the ledger."""
 
-    def record(self, rows: Sequence[JobRow]) -> list[Recording]:
+    def record(self, rows: Sequence[JobRow], block: Block | None = None) -> list[Recording]:
         """Write each row unless its id is taken, with its event in the same transaction."""
         check_new(rows)
         first = {row.job_id: row for row in reversed(rows)}
         wanted = list(first.values())
         known: dict[str, JobRow] = {}
-        for start in range(0, len(wanted), JOBS_PER_TRANSACTION):
-            known |= self._record_chunk(wanted[start : start + JOBS_PER_TRANSACTION])
+        size = (TRANSACTION_ITEMS - (block is not None)) // ITEMS_PER_JOB
+        for start in range(0, len(wanted), size):
+            taken, block = self._record_chunk(wanted[start : start + size], block)
+            known |= taken
         return [_recording(row, first[row.job_id], known.get(row.job_id)) for row in rows]
 
-    def _record_chunk(self, rows: Sequence[JobRow]) -> dict[str, JobRow]:
-        """Write the rows whose ids are free; return what stands under the others.
+    def _record_chunk(
+        self, rows: Sequence[JobRow], block: Block | None
+    ) -> tuple[dict[str, JobRow], Block | None]:
+        """Write the rows whose ids are free; return what stands under the others, and the block.
 
         One taken id cancels the whole transaction, which says who stands there: leave those out
         and send the rest again, which ends since every turn leaves at least one out.
         """
         known: dict[str, JobRow] = {}
-        free = list(rows)
+        free: list[JobRow] = list(rows)
         while free:
-            answer = self._database.transact([part for row in free for part in self._puts(row)])
+            held = sum((row.booking.held for row in free if row.booking), ZERO)
+            parts = [part for row in free for part in self._puts(row)]
+            if block is not None:
+                parts.append(block_part(self._tables.budgets, block, held))
+            answer = self._database.transact(parts)
             if isinstance(answer, Committed):
-                break
+                return known, block and replace(block, left=block.left - held)
+            if block is not None and len(parts) - 1 in answer.failed:
+                raise ReservationLapsed(block.block_id)
             known |= {row.job_id: row for row in map(_standing, answer.failed.values())}
             free = [row for row in free if row.job_id not in known]
-        return known
+        return known, block
 
     def _puts(self, row: JobRow) -> "list[TransactWriteItemTypeDef]":
         event = status_event(

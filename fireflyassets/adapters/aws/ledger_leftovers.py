@@ -13,16 +13,18 @@ from typing import TYPE_CHECKING, Final
 from fireflyassets.adapters.aws import attributes as to
 from fireflyassets.adapters.aws import codec, work_codec
 from fireflyassets.adapters.aws.attributes import Item, Reader
-from fireflyassets.adapters.aws.database import Applied, query
+from fireflyassets.adapters.aws.booking import as_read, settled, written
+from fireflyassets.adapters.aws.database import Applied, Committed, query
 from fireflyassets.adapters.aws.expressions import Change, Condition, check, update
 from fireflyassets.adapters.aws.ledger_calls import LedgerCalls
 from fireflyassets.adapters.aws.ledger_turns import ended
 from fireflyassets.adapters.aws.tables import OPEN_CALLS, RUNNING
 from fireflyassets.adapters.ledger_rules import check_unowned, decided
 from fireflyassets.adapters.outbox import StatusEvent, status_event
+from fireflyassets.core.budget import Booking
 from fireflyassets.core.job import JobRow, StepResult
 from fireflyassets.core.money import Cost
-from fireflyassets.core.status import Status
+from fireflyassets.core.status import ENDED, Status
 from fireflyassets.ports.entries import Attempt, Decision, Ending, Operation, Resumed, WaveState
 
 if TYPE_CHECKING:
@@ -140,20 +142,30 @@ class LedgerLeftovers(LedgerCalls):
         guards: list[TransactWriteItemTypeDef] = [self._moved(row, move), {"Update": noted}]
         if isinstance(move, Ending):
             guards.append(self._event_put(closing_event(row, move)))
+            guards += self._settled(row, booked_at_end(row, move.cost), move.ended_at)
         return self._write_what_is_new(guards, self._booked(operations))
 
     def recost(self, row: JobRow, cost: Cost) -> bool:
         """Write what an ended job has cost by now; False if it has moved."""
         key = codec.job_key(row.job_id, row.customer_id)
-        change = Change(codec.cost_attributes(row.job_id, cost))
+        after = booked_at_end(row, cost) if row.status in ENDED else row.booking
+        change = Change({**codec.cost_attributes(row.job_id, cost), **written(after)})
         as_read, known = unmoved(row), row.cost
         told: Item = {":actual": to.number(known.certain), ":possible": to.number(known.possible)}
         condition = Condition(
             f"{as_read.text} AND #costActual = :actual AND #costPossible = :possible",
             {**as_read.values, **told},
         )
-        request = update(self._tables.jobs, key, change, condition)
-        return isinstance(self._database.update(request), Applied)
+        recosted: TransactWriteItemTypeDef = {
+            "Update": update(self._tables.jobs, key, change, condition)
+        }
+        more = self._settled(row, after, row.updated_at)
+        return isinstance(self._database.transact([recosted, *more]), Committed)
+
+    def _settled(
+        self, row: JobRow, after: Booking | None, at: datetime
+    ) -> "list[TransactWriteItemTypeDef]":
+        return settled(self._tables, row.job_id, row.customer_id, row.booking, after, at)
 
     def lift(self, row: JobRow, *, now: datetime, said: str | None = None) -> bool:
         """Take the hold that *row* shows off its job; False if it has moved."""
@@ -176,13 +188,14 @@ class LedgerLeftovers(LedgerCalls):
 
 
 def unmoved(row: JobRow) -> Condition:
-    """Return the condition that a job stands as it was read: status, epoch and hold."""
+    """Return the condition that a job stands as it was read: status, epoch, hold and booking."""
     values: Item = {":status": to.text(row.status), ":epoch": to.number(row.epoch)}
     held = "attribute_not_exists(#hold)"
     if row.hold is not None:
         values[":since"] = to.instant(row.hold.since)
         held = "#hold.#since = :since"
-    return Condition(f"#status = :status AND #epoch = :epoch AND {held}", values)
+    stands = Condition(f"#status = :status AND #epoch = :epoch AND {held}", values)
+    return stands.and_also(as_read(row.booking))
 
 
 def _undecided(attempt: Attempt) -> Condition:
@@ -217,9 +230,14 @@ def _resumed(row: JobRow, at: datetime) -> Change:
 
 def closed(row: JobRow, ending: Ending) -> Change:
     """Return what the end of a job that no wave works on writes: a new epoch, out of its line."""
-    change = ended(row.job_id, ending)
+    change = ended(row.job_id, ending, booked_at_end(row, ending.cost))
     gone = dict.fromkeys(("hold", "notBefore", "queueKey", "queueSort"))
     return replace(change, sets={**change.sets, **gone}, adds={**change.adds, "epoch": 1})
+
+
+def booked_at_end(row: JobRow, cost: Cost) -> Booking | None:
+    """Return what a job takes of budgets once it has ended at a cost."""
+    return row.booking.settled(cost) if row.booking else None
 
 
 def closing_event(row: JobRow, ending: Ending) -> StatusEvent:

@@ -14,6 +14,7 @@ from fireflyassets.adapters.aws.database import Applied, Committed, Lost
 from fireflyassets.adapters.aws.expressions import Change, Condition, check, new, put, update
 from fireflyassets.adapters.aws.ledger_leftovers import (
     LedgerLeftovers,
+    booked_at_end,
     closed,
     closing_event,
     unmoved,
@@ -38,6 +39,7 @@ class LedgerSteering(LedgerLeftovers):
         items: list[TransactWriteItemTypeDef] = [
             {"Update": ended},
             self._event_put(closing_event(row, ending)),
+            *self._settled(row, booked_at_end(row, ending.cost), ending.ended_at),
         ]
         return isinstance(self._database.transact(items), Committed)
 

@@ -5,24 +5,30 @@ for people, waves as such. No move reads a row it could state a condition on: a 
 epoch of a job that was never claimed, and a lost guess hands the row back.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from fireflyassets.adapters.aws import attributes as to
-from fireflyassets.adapters.aws import codec
+from fireflyassets.adapters.aws import budget_codec, codec
 from fireflyassets.adapters.aws.attributes import Item
+from fireflyassets.adapters.aws.booking import as_read, replayed, settled, written
 from fireflyassets.adapters.aws.database import Cancelled, Committed
 from fireflyassets.adapters.aws.expressions import Change, Condition, update
 from fireflyassets.adapters.aws.ledger_base import LedgerBase
+from fireflyassets.adapters.budget_rules import refused, replays
 from fireflyassets.adapters.ledger_rules import FAULTS, as_asked, is_claimable, is_unsettled
 from fireflyassets.adapters.outbox import StatusEvent, status_event
+from fireflyassets.core.budget import Booking, Counter
 from fireflyassets.core.errors import OwnershipLost
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import Status
+from fireflyassets.ports.budgets import OverBudget
 from fireflyassets.ports.entries import Claim, Ending, Release
 
 if TYPE_CHECKING:
-    from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef
+    from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef, TransactWriteItemTypeDef
 
 CLAIM_TRIES: Final = 3
 """One by guess, one by what stands there, one more for a job that moved in between."""
@@ -52,18 +58,44 @@ class LedgerTurns(LedgerBase):
             epoch = stored.epoch
         return None
 
-    def reclaim(self, job_id: str, customer: str, wave_id: str, *, now: datetime) -> Claim | None:
+    def reclaim(
+        self, job_id: str, customer: str, wave_id: str, *, now: datetime
+    ) -> Claim | OverBudget | None:
         """As `claim`, for a job in ``dlq`` (replays + 1) that a person runs again."""
-        row = self._row(job_id, customer)
-        if row is None or row.status is not Status.DLQ:
-            return None
-        self._remember(wave_id, row.campaign_id)
-        claim = Claim(job_id, customer, wave_id, row.epoch + 1)
-        answer = self._take(claim, row.campaign_id, Status.DLQ, now)
-        return claim if isinstance(answer, Committed) else None
+        for _ in range(CLAIM_TRIES):
+            row = self._row(job_id, customer)
+            if row is None or row.status is not Status.DLQ:
+                return None
+            asked = replays(row, self._counters_of_row(row), now)
+            if over := refused(asked):
+                return over
+            self._remember(wave_id, row.campaign_id)
+            booking = row.booking.renewed(row.cost_estimate) if row.booking else None
+            claim = Claim(job_id, customer, wave_id, row.epoch + 1, booking)
+            month = booking.month if booking else ""
+            more = replayed(self._tables, customer, month, asked)
+            as_it_is = as_read(row.booking)
+            answer = self._take(claim, row.campaign_id, Status.DLQ, now, as_it_is, more)
+            if isinstance(answer, Committed):
+                return claim
+        return None
+
+    def _counters_of_row(self, row: JobRow) -> list[Counter]:
+        if row.booking is None:
+            return []
+        at = (row.customer_id, row.booking.month)
+        keys = [budget_codec.counter_key(*at, scope) for scope in row.booking.scopes]
+        items = self._database.get_many(self._tables.budgets, keys)
+        return [budget_codec.counter_of(item) for item in items]
 
     def _take(
-        self, claim: Claim, campaign: str, source: Status, now: datetime
+        self,
+        claim: Claim,
+        campaign: str,
+        source: Status,
+        now: datetime,
+        booked: Condition | None = None,
+        more: "Sequence[TransactWriteItemTypeDef]" = (),
     ) -> Committed | Cancelled:
         """Move the job from *source* to running; leaving ``dlq`` passes the queue on its way."""
         replayed = source is Status.DLQ
@@ -78,6 +110,7 @@ class LedgerTurns(LedgerBase):
                 "updatedAt": to.instant(now),
                 # Whoever runs a job again may have mended what killed its processes.
                 **({"crashes": to.number(0)} if replayed else {}),
+                **written(claim.booking),
                 **dict.fromkeys(("queueKey", "queueSort", "notBefore", "reason", *ended)),
             },
             adds={"replays": 1} if replayed else {},
@@ -87,7 +120,7 @@ class LedgerTurns(LedgerBase):
             {":source": to.text(source), ":epoch": to.number(claim.epoch - 1)},
         )
         event = _event(claim, campaign, Status.RUNNING, claim.epoch, now)
-        return self._move(claim, change, condition, event)
+        return self._move(claim, change, condition.and_also(booked), event, more)
 
     def release(self, claim: Claim, release: Release, *, now: datetime) -> Status:
         """Give a job back, or cancel it as asked, with its event; a takeover raises the epoch."""
@@ -111,13 +144,23 @@ class LedgerTurns(LedgerBase):
         return self._cancel(claim, answer, None, now)
 
     def finish(self, claim: Claim, ending: Ending) -> Status:
-        """Write a terminal status with its event in one transaction, and return it."""
+        """Write a terminal status with its event, settle its budgets, and return the status.
+
+        The claim may know what the job takes of budgets; where it is wrong, the row is handed back.
+        """
         done = ending.status in {Status.SUCCEEDED, Status.CANCELLED}
         event = self._event(claim, ending.status, claim.epoch, ending.ended_at)
-        condition = owned(claim) if done else _unasked(claim)
-        answer = self._move(claim, ended(claim.job_id, ending), condition, event)
+        booked = as_read(claim.booking)
+        condition = (owned(claim) if done else _unasked(claim)).and_also(booked)
+        after = claim.booking.settled(ending.cost) if claim.booking else None
+        of = (claim.job_id, claim.customer)
+        more = settled(self._tables, *of, claim.booking, after, ending.ended_at)
+        answer = self._move(claim, ended(claim.job_id, ending, after), condition, event, more)
         if isinstance(answer, Committed):
             return ending.status
+        row = _row_of(answer)
+        if row is not None and row.booking != claim.booking:
+            return self.finish(replace(claim, booking=row.booking), ending)
         return self._cancel(claim, answer, ending, ending.ended_at)
 
     def _cancel(
@@ -138,11 +181,16 @@ class LedgerTurns(LedgerBase):
         return _event(claim, self._campaign_of(claim), status, epoch, at)
 
     def _move(
-        self, claim: Claim, change: Change, condition: Condition, event: StatusEvent
+        self,
+        claim: Claim,
+        change: Change,
+        condition: Condition,
+        event: StatusEvent,
+        more: "Sequence[TransactWriteItemTypeDef]" = (),
     ) -> Committed | Cancelled:
         key = codec.job_key(claim.job_id, claim.customer)
         moved = update(self._tables.jobs, key, change, condition)
-        return self._database.transact([{"Update": moved}, self._event_put(event)])
+        return self._database.transact([{"Update": moved}, self._event_put(event), *more])
 
     def _campaign_of(self, claim: Claim) -> str:
         if known := self._campaigns.get(claim.wave_id):
@@ -154,19 +202,20 @@ class LedgerTurns(LedgerBase):
         return row.campaign_id
 
 
-def ended(job_id: str, ending: Ending) -> Change:
-    """Return what an ending writes into a job's row."""
+def ended(job_id: str, ending: Ending, booking: Booking | None) -> Change:
+    """Return what an ending writes into a job's row, and what it takes of budgets from then on."""
     return Change(
         sets={
             "status": to.text(ending.status),
             "reason": None if ending.reason is None else to.text(ending.reason),
             "outputs": to.texts(ending.outputs),
             **codec.cost_attributes(job_id, ending.cost),
+            **written(booking),
             "updatedAt": to.instant(ending.ended_at),
             **codec.cancel_attributes(None),
             "endedAt": to.instant(ending.ended_at),
             "endedKey": codec.ended_key(job_id, ending.ended_at),
-            "deadKey": to.text(Status.DLQ) if ending.status is Status.DLQ else None,
+            "deadKey": codec.dead_key(ending.status),
             "ttl": to.epoch(ending.ttl) if ending.ttl else None,
             "failure": None if ending.failure is None else to.text(ending.failure),
             **_owing(ending),

@@ -98,6 +98,16 @@ class Tables:
         return f"{self.prefix}-tokens"
 
     @property
+    def budgets(self) -> str:
+        """What each month has taken of its budgets, and the blocks that stand."""
+        return f"{self.prefix}-budgets"
+
+    @property
+    def audit(self) -> str:
+        """What people did that must be accounted for; nothing is ever removed."""
+        return f"{self.prefix}-audit"
+
+    @property
     def tickets(self) -> str:
         """The limiter's items."""
         return f"{self.prefix}-tickets"
@@ -124,6 +134,9 @@ RUNNING: Final = Index("running", "runningKey", "runningSort", projection="KEYS_
 """Jobs that a wave works on, by wave: wave ids sort by time, so the oldest comes first. Under a key
 of their own those that no wave has and that an open call may still move."""
 
+OPEN_BLOCKS: Final = Index("open", "open", "madeAt", projection="KEYS_ONLY")
+"""Reservations that rows are still being written under, by age."""
+
 
 def specs(tables: Tables) -> "tuple[Table, ...]":
     """Return our own tables; the limiter brings its own."""
@@ -139,6 +152,8 @@ def specs(tables: Tables) -> "tuple[Table, ...]":
         Table(tables.waves, "waveId", indexes=(OPEN_WAVES,), expires=True),
         Table(tables.outbox, "eventId"),
         Table(tables.tokens, "entry"),
+        Table(tables.budgets, "budget", "sk", (OPEN_BLOCKS,)),
+        Table(tables.audit, "subject", "sk"),
     )
 
 

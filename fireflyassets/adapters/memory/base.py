@@ -6,7 +6,9 @@ Belongs here: state. Does not: the port's methods.
 from datetime import datetime
 from threading import RLock
 
+from fireflyassets.adapters.budget_rules import overrun_event
 from fireflyassets.adapters.ledger_rules import FAULTS
+from fireflyassets.adapters.memory.book import MemoryBook
 from fireflyassets.adapters.memory.calls import MemoryCalls
 from fireflyassets.adapters.outbox import StatusEvent, status_event
 from fireflyassets.core.job import Hold, JobRow
@@ -24,6 +26,7 @@ class MemoryBase:
         self._holds: dict[tuple[str, str], Hold] = {}
         self._owed: dict[str, datetime] = {}
         self._calls = MemoryCalls()
+        self._book = MemoryBook()
         self._outbox: list[StatusEvent] = []
 
     def rows(self) -> list[JobRow]:
@@ -33,7 +36,7 @@ class MemoryBase:
 
     def _write(self, row: JobRow) -> None:
         """Keep a row whose status changed, with its event."""
-        self._rows[row.job_id] = row
+        self._keep(row)
         if row.status in FAULTS:
             self._owed[row.job_id] = row.updated_at
         self._outbox.append(
@@ -46,3 +49,13 @@ class MemoryBase:
                 at=row.updated_at,
             )
         )
+
+    def _keep(self, row: JobRow) -> None:
+        """Keep a row; the counters of its budgets move with what it takes of them."""
+        before = self._rows.get(row.job_id)
+        self._rows[row.job_id] = row
+        self._book.rebook(row.customer_id, before.booking if before else None, row.booking)
+        if before and before.booking and row.booking and row.ended_at:
+            of = (row.job_id, row.customer_id)
+            event = overrun_event(*of, before.booking, row.booking, row.ended_at)
+            self._book.events += [event] if event else []

@@ -6,6 +6,7 @@ from fireflyassets.adapters.memory import turns
 from fireflyassets.adapters.memory.steering import MemorySteering
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import Status
+from fireflyassets.ports.budgets import OverBudget
 from fireflyassets.ports.dead import DeadJobs, Owed
 
 
@@ -16,11 +17,15 @@ class MemoryDead(MemorySteering, DeadJobs):
         """Return all jobs in ``dlq``, the longest there first."""
         return sorted((row for row in self.rows() if row.status is Status.DLQ), key=_place)
 
-    def replay(self, row: JobRow, *, due_at: datetime, said: str, now: datetime) -> bool:
+    def replay(
+        self, row: JobRow, *, due_at: datetime, said: str, now: datetime
+    ) -> bool | OverBudget:
         """Move dlq -> queued, replays + 1; False if the job has moved."""
         with self._lock:
             if row.status is not Status.DLQ or not self._is_still(row):
                 return False
+            if over := self._book.refusal(row, now):
+                return over
             self._write(turns.replayed(row, due_at=due_at, said=said, now=now))
             return True
 

@@ -12,7 +12,6 @@ from fireflyassets.adapters.ledger_rules import (
     BEFORE_RUN,
     STARTABLE,
     check_forming,
-    check_new,
     is_claimable,
     is_runs,
 )
@@ -22,18 +21,15 @@ from fireflyassets.adapters.outbox import StatusEvent
 from fireflyassets.core.errors import OwnershipLost
 from fireflyassets.core.job import JobRow, StepResult
 from fireflyassets.core.status import Status
+from fireflyassets.ports.budgets import OverBudget
 from fireflyassets.ports.entries import (
     Attempt,
     AttemptState,
     Claim,
-    Conflict,
-    Duplicate,
     Ending,
     History,
     Operation,
     Place,
-    Recorded,
-    Recording,
     Release,
     Wave,
     WaveState,
@@ -51,19 +47,6 @@ class MemoryLedger(MemoryDead, JobLedger):
             return tuple(self._outbox)
 
     # -- intake -----------------------------------------------------------------------------
-    def record(self, rows: Sequence[JobRow]) -> list[Recording]:
-        """Write each row unless its id is taken, with its outbox row."""
-        check_new(rows)
-        with self._lock:
-            return [self._record(row) for row in rows]
-
-    def _record(self, row: JobRow) -> Recording:
-        known = self._rows.get(row.job_id)
-        if known is None:
-            self._write(row)
-            return Recorded(row)
-        return Duplicate(known) if known.body_hash == row.body_hash else Conflict(known)
-
     def job(self, job_id: str) -> JobRow | None:
         """Return a row by its id alone."""
         with self._lock:
@@ -133,17 +116,21 @@ class MemoryLedger(MemoryDead, JobLedger):
                 return None
             return self._take(turns.claimed(row, wave_id, now))
 
-    def reclaim(self, job_id: str, customer: str, wave_id: str, *, now: datetime) -> Claim | None:
+    def reclaim(
+        self, job_id: str, customer: str, wave_id: str, *, now: datetime
+    ) -> Claim | OverBudget | None:
         """As `claim`, for a job in ``dlq`` (replays + 1) that a person runs again."""
         with self._lock:
             row = self._rows.get(job_id)
             if row is None or row.customer_id != customer or row.status is not Status.DLQ:
                 return None
+            if over := self._book.refusal(row, now):
+                return over
             return self._take(turns.reclaimed(row, wave_id, now))
 
     def _take(self, row: JobRow) -> Claim:
         self._write(row)
-        return Claim(row.job_id, row.customer_id, row.wave or "", row.epoch)
+        return Claim.standing(row)
 
     def release(self, claim: Claim, release: Release, *, now: datetime) -> Status:
         """Give a job back, or cancel it as asked, with its outbox row; return its status."""

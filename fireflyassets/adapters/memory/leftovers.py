@@ -9,14 +9,14 @@ from datetime import datetime
 
 from fireflyassets.adapters.ledger_rules import check_unowned, decided
 from fireflyassets.adapters.memory import turns
-from fireflyassets.adapters.memory.base import MemoryBase
+from fireflyassets.adapters.memory.budgets import MemoryBudgets
 from fireflyassets.core.job import JobRow, StepResult
 from fireflyassets.core.money import Cost
 from fireflyassets.core.status import Status
 from fireflyassets.ports.entries import Attempt, Decision, Ending, Operation, Resumed, WaveState
 
 
-class MemoryLeftovers(MemoryBase):
+class MemoryLeftovers(MemoryBudgets):
     """The sweeps' and the operators' part of the ledger."""
 
     def open_attempts(
@@ -76,7 +76,7 @@ class MemoryLeftovers(MemoryBase):
                 ended = turns.finished(replace(row, epoch=row.epoch + 1), move)
                 self._write(replace(ended, hold=None, not_before=None))
             elif move is not None:
-                self._rows[row.job_id] = turns.resumed(row, move.at)
+                self._keep(turns.resumed(row, move.at))
             return True
 
     def recost(self, row: JobRow, cost: Cost) -> bool:
@@ -85,7 +85,7 @@ class MemoryLeftovers(MemoryBase):
             now = self._rows.get(row.job_id)
             if now is None or not self._is_still(row) or now.cost != row.cost:
                 return False
-            self._rows[row.job_id] = turns.costing(now, cost)
+            self._keep(turns.costing(now, cost))
             return True
 
     def lift(self, row: JobRow, *, now: datetime, said: str | None = None) -> bool:
@@ -96,13 +96,14 @@ class MemoryLeftovers(MemoryBase):
             lifted = turns.resumed(row, now)
             if said is not None:
                 lifted = replace(lifted, reason=said, replays=row.replays + 1, crashes=0)
-            self._rows[row.job_id] = lifted
+            self._keep(lifted)
             return True
 
     def _is_still(self, row: JobRow) -> bool:
         now = self._rows.get(row.job_id)
-        return now is not None and (now.status, now.epoch, now.hold) == (
+        return now is not None and (now.status, now.epoch, now.hold, now.booking) == (
             row.status,
             row.epoch,
             row.hold,
+            row.booking,
         )

@@ -58,7 +58,7 @@ class MemorySteering(MemoryLeftovers):
             held = self._holds.get((row.customer_id, row.campaign_id))
             if held != hold or not is_claimable(row) or not self._is_still(row):
                 return False
-            self._rows[row.job_id] = replace(row, hold=hold, reason=hold.reason, updated_at=now)
+            self._keep(replace(row, hold=hold, reason=hold.reason, updated_at=now))
             return True
 
     def hold_campaign(self, customer: str, campaign: str, hold: Hold) -> Hold:

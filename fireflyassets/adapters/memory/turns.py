@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from fireflyassets.adapters.ledger_rules import FAULTS, as_asked, is_unsettled
+from fireflyassets.core.budget import Booking
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.money import Cost
 from fireflyassets.core.status import Status
@@ -45,7 +46,20 @@ def claimed(row: JobRow, wave_id: str, now: datetime) -> JobRow:
 def reclaimed(row: JobRow, wave_id: str, now: datetime) -> JobRow:
     """Return the row of an ended job in a wave, with a replay counted and its crashes forgiven."""
     again = claimed(row, wave_id, now)
-    return replace(again, replays=row.replays + 1, crashes=0, ended_at=None, ttl=None, failure=None)
+    return replace(
+        again,
+        replays=row.replays + 1,
+        crashes=0,
+        ended_at=None,
+        ttl=None,
+        failure=None,
+        booking=renewed(row),
+    )
+
+
+def renewed(row: JobRow) -> Booking | None:
+    """Return what a job that is run again takes of budgets."""
+    return row.booking.renewed(row.cost_estimate) if row.booking else None
 
 
 def replayed(row: JobRow, *, due_at: datetime, said: str, now: datetime) -> JobRow:
@@ -63,6 +77,7 @@ def replayed(row: JobRow, *, due_at: datetime, said: str, now: datetime) -> JobR
         unsettled=False,
         ended_at=None,
         ttl=None,
+        booking=renewed(row),
         updated_at=now,
     )
 
@@ -93,7 +108,13 @@ def resumed(row: JobRow, now: datetime) -> JobRow:
 
 def costing(row: JobRow, cost: Cost) -> JobRow:
     """Return an ended row with what it has cost."""
-    return replace(row, cost_actual=cost.certain, cost_possible=cost.possible, unsettled=cost.open)
+    return replace(
+        row,
+        cost_actual=cost.certain,
+        cost_possible=cost.possible,
+        unsettled=cost.open,
+        booking=row.booking.settled(cost) if row.booking else None,
+    )
 
 
 def finished(row: JobRow, ending: Ending) -> JobRow:

@@ -4,7 +4,7 @@ Here: clients and a ledger in tables of its own, with its wire. Not here: promis
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -53,8 +53,10 @@ def wired(ministack: str) -> Iterator[WiredLedger]:
     prefix = unique("wired")
     with aws_environment(ministack):
         client = clients.dynamodb()
-    outbox = dynamo_world(client, prefix).outbox
+    world = dynamo_world(client, prefix)
     waits = Waits()
     ledger = DynamoLedger(client, prefix=prefix, backoff=waits.backoff())
-    yield WiredLedger(World(ledger, outbox), ledger, Wire(client), Tables(prefix), client, waits)
+    yield WiredLedger(
+        replace(world, ledger=ledger), ledger, Wire(client), Tables(prefix), client, waits
+    )
     client.close()

@@ -57,6 +57,7 @@ def test_everything_is_there_and_asking_twice_is_fine(
                 "queue": (["queueKey", "queueSort"], "ALL"),
                 "campaign": (["campaignKey", "campaignSort"], "ALL"),
                 "ended": (["endedKey", "endedAt"], "ALL"),
+                "dead": (["deadKey", "endedAt"], "KEYS_ONLY"),
                 "running": (["runningKey", "runningSort"], "KEYS_ONLY"),
             },
         ),
@@ -169,7 +170,7 @@ def test_job_stands_in_the_indexes_of_its_state(wired: WiredLedger) -> None:
     assert seen == {
         "running": {"campaign", "running"},
         "parked": {"campaign", "queue"},
-        "dead": {"campaign", "ended"},
+        "dead": {"campaign", "ended", "dead"},
         "replayed": {"campaign", "running"},
         "held": {"campaign"},
     }
@@ -201,7 +202,7 @@ def test_kept_row_has_no_expiry_in_the_table(wired: WiredLedger, status: Status)
 def _indexes(wired: WiredLedger) -> set[str]:
     return {
         name
-        for name in ("queue", "campaign", "ended", "running")
+        for name in ("queue", "campaign", "ended", "dead", "running")
         if wired.client.scan(TableName=wired.tables.jobs, IndexName=name)["Items"]
     }
 
