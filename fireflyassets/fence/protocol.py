@@ -15,6 +15,7 @@ from fireflyassets.core.failure import ACTIONS, Action, FailureClass, Family, Fa
 from fireflyassets.core.money import Cause
 from fireflyassets.fence.call import HEARTBEAT_LOOK, Arrived, Lease, PaidCall, Tickets
 from fireflyassets.fence.collecting import Collector
+from fireflyassets.fence.pacing import BREAK, BREAKS, UNPACED_PARK, Unpaced
 from fireflyassets.fence.standing import (
     MaySend,
     MustCollect,
@@ -35,19 +36,12 @@ from fireflyassets.ports.paid import Accepted, NotAccepted, OutcomeLost, Output
 CAMPAIGN_RULE: Final = "campaign"
 """Who decides, where a campaign allows a send after one of unknown outcome."""
 RETRY_WAIT: Final = timedelta(seconds=2)
-UNPACED_PARK: Final = timedelta(minutes=1)
 LONGEST_WAIT: Final = timedelta(seconds=60)
 """In a turn; who is asked to wait longer is parked until then."""
 MOST_EARLY: Final = timedelta(seconds=5)
 """The most a ticket is taken before its time, so that the row is there by then: a row that takes
 three seconds still fits. A ticket that its row outlasts is given up, or sends would come in a crowd
 once a slow store has taken the rows. More would leave more rows open that a kill makes unknown."""
-
-
-class Unpaced(errors.JobDelayed):
-    """The shared limiter can't say when to call, so nothing was sent."""
-
-    remedy = "Look at the limiter's store; the job goes on by itself as soon as it answers."
 
 
 @dataclass(slots=True)
@@ -136,6 +130,7 @@ class Fence:
                 return  # Or the wave stops: no ticket is taken then.
             failure = classify(missing.fault)
             if failure is not FailureClass.THROTTLED and ACTIONS[failure] is not Action.RETRY:
+                await self._break(call, failure)
                 raise errors.StepRefused(call.step, missing.fault, failure=failure)
             await self._outage(call, turn, missing.retry_after)
 
@@ -262,8 +257,14 @@ class Fence:
         elif tokenless or ACTIONS[failure] is Action.RETRY:
             await self._outage(call, turn, answer.retry_after)
         else:
+            await self._break(call, failure)
             raise errors.StepRefused(call.step, answer.fault, failure=failure)
         return closed
+
+    async def _break(self, call: PaidCall, failure: FailureClass) -> None:
+        """Open the breaker where the organisation was refused: others wait, and one call tries."""
+        if failure in BREAKS:
+            await self._pause(call, BREAK)
 
     async def _pause(self, call: PaidCall, retry_after: timedelta | None) -> None:
         try:
