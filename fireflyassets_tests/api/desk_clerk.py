@@ -23,6 +23,7 @@ from fireflyassets.core import ids
 from fireflyassets.core.failure import FailureClass
 from fireflyassets.core.money import Cost
 from fireflyassets.core.status import Status
+from fireflyassets.limiter.memory import MemoryLimiter
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets.ports.entries import Ending, Wave, WaveState
 from fireflyassets.settings import Settings
@@ -123,6 +124,7 @@ def ports_of(door: FrontDoor) -> Ports:
         pictures=PillowPictures(),
         guardrail=door.intake.guardrail,
         limits=lambda _, family: DOCUMENTED[family],
+        limiter=MemoryLimiter(now=door.clock.now),
         keys=MemoryKeys(KeySet([KEY]).as_dict(private=False)),
     )
 
