@@ -81,7 +81,7 @@ def build(settings: Settings) -> Factory:
     tokens = DynamoTokenStore(dynamodb, prefix=settings.table_prefix, clock=clock)
     s3, credentials = clients.s3_and_credentials(settings.region)
     objects = S3ObjectStore(s3, settings.bucket, credentials)
-    catalogue = WatchedCatalogue(settings.project, clock)
+    catalogue = WatchedCatalogue(settings.project, clock, v4=settings.firefly_v4)
     return Factory(
         settings=settings,
         clock=clock,

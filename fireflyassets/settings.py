@@ -73,9 +73,10 @@ class Settings(BaseSettings):
 
     firefly_v4: bool = False
     """Whether version 4 of generate may be called: its documents contradict each other."""
-    polls_per_second: float = Field(default=25, ge=0.1)
-    """Polls of one process, for each credential and API family: its static share of the limit for
-    polls. Adobe gives an organisation 100 a second at Photoshop; divide them by the processes."""
+    polls_per_second: float = Field(default=20, ge=0.1)
+    """Polls, uploads and listings of one process, for each credential and API family: its static
+    share. Adobe grants an organisation 100 polls a second at Photoshop (300 in 3 s): enough for
+    four runs and the sweep. With more processes, or credentials of one organisation, say less."""
 
     region: str | None = Field(default=None, validation_alias="AWS_REGION")
     """AWS region, where ``AWS_REGION`` names it (as in containers); botocore itself reads only

@@ -17,6 +17,7 @@ from fireflyassets.core.campaign import Campaign, CampaignConfig, load
 from fireflyassets.core.errors import Refused, UnusableConfiguration, UnusableTemplate
 from fireflyassets.core.font import Font
 from fireflyassets.core.money import RateCard
+from fireflyassets.core.recipe_step import GenerateV4Step
 from fireflyassets.core.template import LayerKind, Template, check_template
 from fireflyassets.core.template_lock import Fonts
 from fireflyassets.ports.catalogue import Credential, Quarantined
@@ -73,6 +74,30 @@ def read_campaigns(
         for path, why in reasons.items()
     ]
     return found, sorted(bad, key=lambda file: file.path)
+
+
+def beyond(
+    slug: str, config: CampaignConfig, credential: Credential, *, v4: bool
+) -> Quarantined | None:
+    """Return why a recipe can't be made: more than its credential, or a setting, allows.
+
+    *v4*: version 4 of generate may be called.
+    """
+    steps = config.recipe.steps
+    off = [one.name for one in steps if isinstance(one, GenerateV4Step)] if not v4 else []
+    if missing := {step.family for step in steps} - credential.families:
+        reason = (
+            f"credential: {credential.name!r} may not use {', '.join(sorted(missing))}: add it to "
+            f"families in credentials/{credential.name}.yaml, or use another credential."
+        )
+    elif off:
+        reason = (
+            f"step {off[0]!r}: version 4 of generate is switched off: set "
+            f"FIREFLYASSETS_FIREFLY_V4, or use a step of kind generate."
+        )
+    else:
+        return None
+    return Quarantined(f"campaigns/{slug}/{FILE_NAME}", reason, frozenset({slug}))
 
 
 def _slugs(path: Path, config: CampaignConfig | None) -> frozenset[str]:

@@ -12,7 +12,7 @@ and takes nothing else down. Does not: YAML (``yaml_file.py``), what makes a cam
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self, TypeVar
@@ -28,7 +28,7 @@ from pydantic import (
 
 from fireflyassets.adapters import yaml_file
 from fireflyassets.adapters.budget_files import BudgetBook
-from fireflyassets.adapters.campaign_files import FILE_NAME, Filed, read_campaigns
+from fireflyassets.adapters.campaign_files import Filed, beyond, read_campaigns
 from fireflyassets.adapters.clock import SystemClock
 from fireflyassets.adapters.limit_files import LimitBook, LimitFile
 from fireflyassets.adapters.word_lists import WordList, WordLists
@@ -43,7 +43,6 @@ from fireflyassets.core.errors import (
 )
 from fireflyassets.core.failure import Family
 from fireflyassets.core.money import RateCard
-from fireflyassets.core.recipe import Recipe
 from fireflyassets.limiter.port import Limits
 from fireflyassets.ports.catalogue import Catalogue, Credential, Quarantined
 from fireflyassets.ports.clock import Clock
@@ -94,7 +93,9 @@ class _CredentialFile(BaseModel):
 class FileCatalogue(Catalogue):
     """Everything configured under one project folder, as it was when this was made."""
 
-    def __init__(self, project: Path, clock: Clock | None = None) -> None:
+    def __init__(self, project: Path, clock: Clock | None = None, *, v4: bool = False) -> None:
+        """Read the folder; *v4*: version 4 of generate may be called."""
+        self._v4 = v4
         now = (clock or SystemClock()).now
         self._project = project
         self._quarantined: list[Quarantined] = []
@@ -114,9 +115,9 @@ class FileCatalogue(Catalogue):
         usable: dict[str, Filed] = {}
         for slug, filed in found.items():
             config = filed.campaign.config
-            missing = _needed(config.recipe) - self._credentials[config.credential].families
-            if missing:
-                self._quarantined.append(_beyond(slug, config.credential, missing))
+            credential = self._credentials[config.credential]
+            if unusable := beyond(slug, config, credential, v4=self._v4):
+                self._quarantined.append(unusable)
             else:
                 usable[slug] = filed
         return usable
@@ -280,18 +281,3 @@ class FileCatalogue(Catalogue):
 
     def _put_aside(self, path: Path, reason: str) -> None:
         self._quarantined.append(Quarantined(str(path.relative_to(self._project)), reason))
-
-
-def _needed(recipe: Recipe) -> set[Family]:
-    """Return the API families that a recipe calls."""
-    return {step.family for step in recipe.steps}
-
-
-def _beyond(slug: str, credential: str, missing: Iterable[Family]) -> Quarantined:
-    names = ", ".join(sorted(missing))
-    return Quarantined(
-        f"campaigns/{slug}/{FILE_NAME}",
-        f"credential: {credential!r} may not use {names}: add it to families in "
-        f"credentials/{credential}.yaml, or use another credential.",
-        frozenset({slug}),
-    )

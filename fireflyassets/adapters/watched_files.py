@@ -35,11 +35,13 @@ _Seen = Mapping[Path, tuple[int, int, int]]
 class WatchedCatalogue(Catalogue, Guardrail):
     """Everything configured under one project folder, as it was at most some seconds ago."""
 
-    def __init__(self, project: Path, clock: Clock) -> None:
+    def __init__(self, project: Path, clock: Clock, *, v4: bool = False) -> None:
+        """Read the folder; *v4*: version 4 of generate may be called."""
         self._project = project
+        self._v4 = v4
         self._clock = clock
         self._lock = Lock()
-        self._read = FileCatalogue(project, clock)
+        self._read = FileCatalogue(project, clock, v4=v4)
         self._taken = self._seen = self._look()
         self._looked_at: datetime = clock.now()
 
@@ -123,7 +125,7 @@ class WatchedCatalogue(Catalogue, Guardrail):
         if not (self._project / "campaigns").is_dir():
             return  # The folder is being exchanged: nobody takes all campaigns away.
         changed = {path for path, _ in self._seen.items() ^ self._taken.items()}
-        self._read = FileCatalogue(self._project, self._clock)
+        self._read = FileCatalogue(self._project, self._clock, v4=self._v4)
         self._taken = self._seen
         names = ", ".join(sorted({path.name for path in changed})[:10])
         _log.info("Read the project's files anew; changed: %s.", names)

@@ -91,10 +91,11 @@ def run_schema(arguments: argparse.Namespace) -> int:
 
 
 def _catalogue(arguments: argparse.Namespace) -> FileCatalogue:
-    project: Path = arguments.project or Settings().project
+    settings = Settings()
+    project: Path = arguments.project or settings.project
     if not (project / "campaigns").is_dir():
         raise UnusableConfiguration(f"{project.resolve()} has no folder campaigns/.")
-    return FileCatalogue(project)
+    return FileCatalogue(project, v4=settings.firefly_v4)
 
 
 def _line(campaign: Campaign) -> str:

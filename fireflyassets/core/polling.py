@@ -1,11 +1,13 @@
 """When to ask whether a remote job is done: learned from the answers of jobs before it.
 
-Belongs here: the estimate of a step's latency and the waits drawn from it. Does not: asking.
+Belongs here: the estimate of a step's latency and the times drawn from it. Does not: asking.
 Latencies of such services are close to lognormal, so the estimate lives in log seconds. The
 first question comes when an answer has become likely; later ones at shares of what is usual.
 """
 
+import heapq
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from statistics import NormalDist
@@ -30,7 +32,12 @@ first is a little early, since an estimate that is late delays more than an earl
 """
 _BLIND_FIRST: Final = timedelta(seconds=1)
 """The first question of a step that nothing is known of yet."""
-_MOST_GROWTH: Final = 40
+_SCOUTS: Final = 5
+"""So many jobs of such a step are asked for in the place of all: what they were seen to outlast
+the others will, too, since one alone may be a slow one."""
+_STUCK: Final = 3.0
+"""Spreads above what is usual, after which a job at work tells nothing of the others."""
+_NEVER: Final = math.log(1e9)
 _SURPRISE: Final = 1e-6
 _NORMAL: Final = NormalDist()
 _FLOOR: Final = timedelta(milliseconds=50)
@@ -50,12 +57,19 @@ class Latency:
     recent: tuple[tuple[float, float], ...] = ()
     """Of the last jobs, between which two times each ended; in log seconds."""
 
-    def learn(self, seen: timedelta, *, after: timedelta = timedelta(0)) -> "Latency":
+    def learn(
+        self,
+        seen: timedelta,
+        *,
+        after: timedelta = timedelta(0),
+        working: Iterable[timedelta] = (),
+    ) -> "Latency":
         """Return the estimate after a job that ended between *after* and *seen*.
 
         Nobody sees when a job ends, only at which question it had: taking that for its end would
         make each estimate later than the last. So the likeliest mean and spread are sought for
-        the intervals of the last jobs.
+        the intervals of the last jobs, and for those in flight, of which is known only that they
+        take longer than *working*: the first to end are quick ones.
         """
         high = math.log(max(seen.total_seconds(), 0.01))
         low = min(math.log(max(after.total_seconds(), 0.001)), high)
@@ -63,13 +77,19 @@ class Latency:
         fresh = replace(self, count=self.count + 1, recent=recent)
         if self.count > _EAGER and self.count % _EACH:
             return fresh
+        begun = [math.log(age.total_seconds()) for age in working if age]
         for _ in range(_SWEEPS):
-            fresh = fresh.fitted()
+            fresh = fresh.fitted(begun)
         return fresh
 
-    def fitted(self) -> "Latency":
-        """Return the estimate after one sweep of expectation and maximisation over *recent*."""
-        expected = [self._expected(low, high) for low, high in self.recent]
+    def fitted(self, begun: Iterable[float]) -> "Latency":
+        """Return the estimate after one sweep of expectation and maximisation over *recent*.
+
+        *begun*: of each job in flight, after how many log seconds it was last seen at work.
+        """
+        alive = [age for age in begun if age < self.mean + _STUCK * self.spread]
+        seen = [*self.recent, *((age, _NEVER) for age in alive)]
+        expected = [self._expected(low, high) for low, high in seen]
         mean = sum(value for value, _ in expected) / len(expected)
         doubts = sum((value - mean) ** 2 + doubt for value, doubt in expected)
         # As if two more jobs had shown the spread that is usual: one alone shows none.
@@ -92,10 +112,26 @@ class Latency:
         return timedelta(seconds=math.exp(self.mean + z * self.spread))
 
 
-def wait_before_poll(latency: Latency, *, elapsed: timedelta, polls: int) -> timedelta:
-    """Return the wait before the next question, *polls* having been asked after *elapsed*."""
-    if not latency.count:
-        return min(_BLIND_FIRST * 1.5 ** min(polls, _MOST_GROWTH), _CEILING)
-    asked_at = latency.quantile(0.0) * _FIRST * _STRIDE ** min(polls, _MOST_GROWTH)
-    # Later than was known: as rarely, measured by the time that it has taken.
-    return min(max(asked_at - elapsed, elapsed * (_STRIDE - 1) / 2, _FLOOR), _LONGEST)
+def next_question(
+    latency: Latency, *, asked: timedelta, working: Iterable[timedelta] = ()
+) -> timedelta:
+    """Return at which age a job is to be asked for, which was last asked for at the age *asked*.
+
+    *working*: after how long jobs in flight, this one among them, were last seen at work. Ask
+    again when the time has come: more may be known by then.
+    """
+    if latency.count:
+        at = _learned(latency, asked)
+    else:
+        scouts = heapq.nlargest(_SCOUTS, working)
+        outlasted = max(asked, scouts[-1]) if len(scouts) == _SCOUTS else asked
+        at = outlasted + min(_BLIND_FIRST + outlasted / 2, _CEILING)
+    return min(max(at, asked + _FLOOR), asked + _LONGEST)
+
+
+def _learned(latency: Latency, asked: timedelta) -> timedelta:
+    """Return the next time of the schedule that is not too close after *asked*."""
+    first = latency.quantile(0.0) * _FIRST
+    # The estimate may have moved since: then half a stride is enough.
+    strides = math.log(max(asked * (1 + _STRIDE) / 2 / first, 1.0), _STRIDE)
+    return first * _STRIDE ** math.ceil(strides)

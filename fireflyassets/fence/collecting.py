@@ -5,7 +5,7 @@ A stored id is polled whatever the tickets, waves or breakers say: it is paid fo
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -13,7 +13,7 @@ from typing import Final
 from fireflyassets.core import errors
 from fireflyassets.core.failure import ACTIONS, Action, FailureClass, Fault, classify
 from fireflyassets.core.money import Cause
-from fireflyassets.core.polling import Latency, wait_before_poll
+from fireflyassets.core.polling import Latency, next_question
 from fireflyassets.fence.call import Arrived, Lease, PaidCall
 from fireflyassets.ports.clock import Clock, Offload
 from fireflyassets.ports.entries import Attempt, AttemptState, Operation
@@ -30,12 +30,14 @@ from fireflyassets.ports.paid import (
 )
 
 _log: Final = logging.getLogger("fireflyassets.wave")
-POLL_BACKOFF: Final = timedelta(seconds=2)
+POLL_BACKOFF, MOST_BACKOFF = timedelta(seconds=2), timedelta(seconds=10)
+"""After a question that failed and named no time to wait: twice as long each time, up to the most.
+"""
 LAST_QUESTIONS: Final = 3
 """A job past its deadline is given up on an answer, or after this many questions without one."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Asking:
     """The questions about one job so far."""
 
@@ -44,6 +46,10 @@ class _Asking:
     since: datetime
     """From when on the job is at work: how long its submit took says nothing about that."""
     polls: int = 0
+    asked_at: timedelta = timedelta(0)
+    """After how long the last question was asked."""
+    failed: int = 0
+    """Questions that failed since the last answer."""
     failed_late: int = 0
     """Questions past the deadline that failed: they do not say that the job took too long."""
     called_back: bool = False
@@ -62,6 +68,8 @@ class Collector:
     """One that goes on until the ledger has what it is told: that is money."""
     latencies: dict[str, Latency] = field(default_factory=dict[str, Latency])
     """Name of a step -> what its remote time is like."""
+    in_flight: dict[str, set[_Asking]] = field(default_factory=dict[str, set[_Asking]])
+    """Name of a step -> its jobs that are asked for. What they outlast teaches, too."""
 
     async def collect(self, call: PaidCall, attempt: Attempt, lease: Lease) -> Arrived | Attempt:
         """Poll until the job ends; a bad end that may be retried comes back as the closed attempt.
@@ -73,20 +81,32 @@ class Collector:
         """
         resumed = attempt.epoch != call.claim.epoch
         asking = _Asking(resumed, attempt.submitted_at if resumed else self.clock.now())
+        beside = self.in_flight.setdefault(call.learns, set())
+        beside.add(asking)
+        try:
+            return await self._until_its_end(call, attempt, asking, lease)
+        finally:
+            beside.remove(asking)
+
+    async def _until_its_end(
+        self, call: PaidCall, attempt: Attempt, asking: _Asking, lease: Lease
+    ) -> Arrived | Attempt:
         deadline = attempt.submitted_at + call.timeout
         fault = Fault(call.service.family, None, "timeout")
         while True:
             await self._wait_or_call_back(call, attempt, asking, lease)
-            asked_at = self.clock.now() - asking.since
+            asking.asked_at = self.clock.now() - asking.since
             late = self.clock.now() > deadline
             answer = await call.service.poll(attempt.status_url or "")
             asking.polls += 1
             asking.failed_late += late and isinstance(answer, PollFailed)
             if isinstance(answer, PollFailed):
                 fault = answer.fault
-                await lease.unless_closed(self.clock.sleep(answer.retry_after or POLL_BACKOFF))
+                backoff = min(POLL_BACKOFF * 2 ** min(asking.failed, 9), MOST_BACKOFF)
+                asking.failed += 1
+                await lease.unless_closed(self.clock.sleep(answer.retry_after or backoff))
             elif isinstance(answer, Working):
-                asking.working_at = asked_at
+                asking.failed, asking.working_at = 0, asking.asked_at
             else:
                 return await self._ended(call, attempt, answer, asking)
             if lease.closing:
@@ -129,9 +149,17 @@ class Collector:
     async def _wait(self, call: PaidCall, asking: _Asking) -> None:
         if asking.resumed and asking.polls == 0:
             return
+        while (wait := self._due(call, asking) - (self.clock.now() - asking.since)) > timedelta(0):
+            await self.clock.sleep(wait)
+
+    def _due(self, call: PaidCall, asking: _Asking) -> timedelta:
+        """Return at which age the job is asked for, by what is known now."""
         latency = self.latencies.get(call.learns, Latency())
-        elapsed = self.clock.now() - asking.since
-        await self.clock.sleep(wait_before_poll(latency, elapsed=elapsed, polls=asking.polls))
+        return next_question(latency, asked=asking.asked_at, working=self._working(call))
+
+    def _working(self, call: PaidCall) -> Iterator[timedelta]:
+        """Yield after how long each job of the step was last seen at work."""
+        return (one.working_at for one in self.in_flight[call.learns] if not one.resumed)
 
     async def _ended(
         self, call: PaidCall, attempt: Attempt, answer: Poll, asking: _Asking
@@ -142,7 +170,9 @@ class Collector:
                 if not asking.resumed:
                     known = self.latencies.get(call.learns, Latency())
                     seen = self.clock.now() - asking.since
-                    self.latencies[call.learns] = known.learn(seen, after=asking.working_at)
+                    self.latencies[call.learns] = known.learn(
+                        seen, after=asking.working_at, working=self._working(call)
+                    )
                 if asking.called_back:
                     attempt = replace(attempt, cause=Cause.CANCELLED_LATE)
                 return Arrived(attempt, outputs, took, asking.polls)

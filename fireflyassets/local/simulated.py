@@ -17,6 +17,7 @@ from fireflyassets.core.failure import Family
 from fireflyassets.limiter.arithmetic import paced_interval
 from fireflyassets.limiter.port import MINUTE, Limits
 from fireflyassets.ports.catalogue import Credential
+from fireflyassets.settings import Settings
 
 SPEED: Final = 6
 """How many times faster than Adobe: a picture takes about a second."""
@@ -44,7 +45,7 @@ def simulate(project: Path, *, speed: float = SPEED) -> Simulated:
     Raises:
         UnusableConfiguration: There is no usable campaign; the sentence says why.
     """
-    catalogue = FileCatalogue(project)
+    catalogue = FileCatalogue(project, v4=Settings().firefly_v4)
     campaigns = catalogue.campaigns()
     reasons = tuple(f"{bad.path}: {bad.reason}" for bad in catalogue.quarantined())
     if not campaigns:

@@ -348,6 +348,15 @@ def test_a_campaign_needs_what_its_credential_may_use(project: ProjectFolder) ->
     assert_only_acme_is_out(project, "may not use photoshop", "families in credentials/main.yaml")
 
 
+def test_version_4_needs_its_setting(project: ProjectFolder) -> None:
+    """A recipe that calls it is refused where it is switched off, and the setting is named."""
+    project.write("rates/test.yaml", (RATES + 'edits: {generate-v4: "1"}\n').encode())
+    project.replace(ACME, "kind: generate}", 'kind: generate-v4, ratio: "16:9"}')
+
+    assert_only_acme_is_out(project, "'art'", "FIREFLYASSETS_FIREFLY_V4")
+    assert len(FileCatalogue(project.root, v4=True).campaigns()) == 2
+
+
 @pytest.mark.parametrize("families", ["[]", "[ims]", "[lightroom]", "firefly"])
 def test_families_are_those_with_limits(project: ProjectFolder, families: str) -> None:
     """None at all, or one that is not paced, is a mistake."""

@@ -10,16 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fireflyassets.core.polling import Latency, wait_before_poll
+from fireflyassets.core.polling import Latency, next_question
 
 
 def asked(latency: Latency, seconds: float) -> list[float]:
     """Return when a job of *seconds* is asked for, up to the question that finds it done."""
     times = [0.0]
     while times[-1] < seconds:
-        elapsed = timedelta(seconds=times[-1])
-        wait = wait_before_poll(latency, elapsed=elapsed, polls=len(times) - 1)
-        times.append(times[-1] + wait.total_seconds())
+        at = next_question(latency, asked=timedelta(seconds=times[-1]))
+        times.append(at.total_seconds())
     return times
 
 
@@ -82,19 +81,49 @@ def test_a_change_is_followed(factor: float) -> None:
 def test_a_late_job_is_asked_for_by_its_own_age() -> None:
     """A job that is stuck costs few questions, however many were asked before."""
     known = Latency(math.log(15.0), 0.25, count=1)
-    late, many = timedelta(minutes=8), 500
-    assert timedelta(seconds=20) <= wait_before_poll(known, elapsed=late, polls=many)
+    late = timedelta(minutes=8)
+    assert timedelta(seconds=20) <= next_question(known, asked=late) - late
+
+
+def test_the_first_to_end_do_not_stand_for_those_in_flight() -> None:
+    """Three jobs that end at 30 s, with a hundred at work at 35 s, tell of a usual time beyond."""
+    latency = Latency()
+    for n in range(1, 4):
+        latency = latency.learn(
+            timedelta(seconds=30),
+            after=timedelta(seconds=28),
+            working=[timedelta(seconds=35)] * n * 33,
+        )
+    assert latency.quantile(0.0) > timedelta(seconds=40)
+
+
+def test_a_stuck_job_makes_no_other_late() -> None:
+    """One job at work for five minutes says nothing about a step that takes six seconds."""
+    latency = Latency()
+    for _ in range(5):
+        latency = latency.learn(
+            timedelta(seconds=6), after=timedelta(seconds=5), working=[timedelta(minutes=5)]
+        )
+    assert next_question(latency, asked=timedelta(0)) < timedelta(seconds=8)
+
+
+def test_few_ask_in_the_place_of_all() -> None:
+    """Of an unknown step, what five jobs outlast no other is asked for; what one does, it is."""
+    one, five = ([timedelta(seconds=20)] * n for n in (1, 5))
+    assert next_question(Latency(), asked=timedelta(0), working=one) == timedelta(seconds=1)
+    assert next_question(Latency(), asked=timedelta(0), working=five) == timedelta(seconds=30)
 
 
 @given(
     st.lists(st.floats(0, 1e6), max_size=30),
     st.floats(0, 1e5),
-    st.integers(0, 200),
+    st.lists(st.floats(0, 1e6), max_size=30),
 )
-def test_waits_are_always_sane(seen: list[float], elapsed: float, polls: int) -> None:
+def test_waits_are_always_sane(seen: list[float], asked: float, at_work: list[float]) -> None:
     """Whatever was learned, a wait is between 50 ms and a minute."""
-    latency = Latency()
+    latency, working = Latency(), [timedelta(seconds=age) for age in at_work]
     for seconds in seen:
-        latency = latency.learn(timedelta(seconds=seconds))
-    wait = wait_before_poll(latency, elapsed=timedelta(seconds=elapsed), polls=polls)
+        latency = latency.learn(timedelta(seconds=seconds), working=working)
+    before = timedelta(seconds=asked)
+    wait = next_question(latency, asked=before, working=working) - before
     assert timedelta(milliseconds=50) <= wait <= timedelta(seconds=60)

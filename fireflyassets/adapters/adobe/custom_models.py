@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 from fireflyassets.adapters.adobe import faults, retry_after
 from fireflyassets.adapters.adobe.exchange import Answer, NoAnswer
 from fireflyassets.adapters.adobe.mint import NoToken
+from fireflyassets.adapters.adobe.poll_share import PollShare
 from fireflyassets.adapters.adobe.wire import AdobeWire, Ask, Reply, Untrusted
 from fireflyassets.core.failure import Family, Fault
 from fireflyassets.core.recipe_step import Model
@@ -41,9 +42,10 @@ _BASES: Final = {Model.IMAGE3_CUSTOM: "image3", Model.IMAGE4_CUSTOM: "image4"}
 class CustomModelDesk(CustomModels):
     """Asks Firefly for its custom models."""
 
-    def __init__(self, wire: AdobeWire, *, base_url: str) -> None:
+    def __init__(self, wire: AdobeWire, *, base_url: str, pace: PollShare) -> None:
         """Take the wire, which sends the request id that the call must have, and the address."""
         self._wire = wire
+        self._pace = pace
         self._url = f"{base_url.rstrip('/')}{_PATH}"
         self._listed: dict[str, tuple[tuple[CustomModel, ...], datetime]] = {}
 
@@ -93,6 +95,7 @@ class CustomModelDesk(CustomModels):
 
     async def _ask(self, state: str, start: int) -> Reply:
         # `limit` alone is refused.
+        await self._pace.turn()
         query = urlencode({"publishedState": state, "start": start, "limit": _PAGE})
         return await self._wire.ask(Ask("GET", f"{self._url}?{query}", within=_WITHIN))
 

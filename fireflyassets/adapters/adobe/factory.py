@@ -28,6 +28,7 @@ from fireflyassets.adapters.adobe.transport import open_client, open_transport
 from fireflyassets.adapters.adobe.wire import AdobeWire
 from fireflyassets.adapters.memory.uploads import MemoryUploads
 from fireflyassets.core.errors import UnusableConfiguration
+from fireflyassets.core.failure import Family
 from fireflyassets.core.tally import Tally
 from fireflyassets.ports.catalogue import PACED, Credential
 from fireflyassets.ports.clock import Clock
@@ -121,12 +122,13 @@ def adobe_clients(
         cutter=PhotoshopCutter(
             parts, base_url=settings.photoshop_url, cut_out_url=settings.image_url
         ),
-        models=CustomModelDesk(wire, base_url=settings.firefly_url),
+        models=CustomModelDesk(wire, base_url=settings.firefly_url, pace=polls[Family.FIREFLY]),
         references=ReferenceDesk(
             wire,
             base_url=settings.firefly_url,
             organisation=credential.organisation,
             cache=shared.uploads,
+            pace=polls[Family.FIREFLY],
         ),
         tokens=tokens,
         wire=wire,

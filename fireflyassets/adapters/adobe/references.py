@@ -14,6 +14,7 @@ from fireflyassets.adapters.adobe import faults, retry_after
 from fireflyassets.adapters.adobe.exchange import Answer, NoAnswer
 from fireflyassets.adapters.adobe.firefly_parts import URL_LONGEST, may_fetch
 from fireflyassets.adapters.adobe.mint import NoToken
+from fireflyassets.adapters.adobe.poll_share import PollShare
 from fireflyassets.adapters.adobe.results import media_type
 from fireflyassets.adapters.adobe.wire import AdobeWire, Ask, Reply, Untrusted
 from fireflyassets.core.failure import Family, Fault
@@ -32,9 +33,16 @@ class ReferenceDesk(ReferenceStore):
     """Uploads for one credential."""
 
     def __init__(
-        self, wire: AdobeWire, *, base_url: str, organisation: str, cache: UploadCache
+        self,
+        wire: AdobeWire,
+        *,
+        base_url: str,
+        organisation: str,
+        cache: UploadCache,
+        pace: PollShare,
     ) -> None:
         self._wire = wire
+        self._pace = pace
         self._url = f"{base_url.rstrip('/')}{_PATH}"
         self._organisation = organisation
         self._cache = cache
@@ -75,6 +83,7 @@ class ReferenceDesk(ReferenceStore):
     async def _send(self, content: bytes, kind: str, digest: str) -> Uploaded | UploadFailed:
         headers = {"Content-Type": kind}
         ask = Ask("POST", self._url, within=_WITHIN, headers=headers, content=content)
+        await self._pace.turn()
         begun = self._wire.clock.now()
         answer = self._read(await self._wire.ask(ask))
         if isinstance(answer, Uploaded):

@@ -62,3 +62,21 @@ def test_the_services_of_a_family_share_its_pace() -> None:
         return loop.time() - first
 
     assert bench.run(ask, adobe, configured=slow) >= 0.19
+
+
+def test_uploads_and_listings_share_the_pace_of_polls() -> None:
+    """What costs nothing may count to a limit all the same: a crowd of it goes out in a line."""
+    listed = httpx.Response(200, json={"custom_models": []})
+    adobe = ScriptedAdobe(answering(listed))
+    slow = bench.settings().model_copy(update={"polls_per_second": 10})
+
+    async def ask(clients: bench.AdobeClients) -> float:
+        loop = asyncio.get_running_loop()
+        first = loop.time()
+        await clients.images.poll(STATUS)
+        await clients.models.models()
+        await clients.references.upload(b"\x89PNG\r\n\x1a\n")
+        return loop.time() - first
+
+    # A poll, the models in each of seven states, an upload: eight intervals.
+    assert bench.run(ask, adobe, configured=slow) >= 0.79
