@@ -51,7 +51,9 @@ def add_to(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
         "--spread", type=duration, default=timedelta(0), metavar="TIME", help="due over so long: 2h"
     )
     replay.add_argument("--most", type=int, metavar="N", help="so many jobs at most")
-    replay.add_argument("--letters", action="store_true", help="dead letters that intake takes too")
+    replay.add_argument(
+        "--letters", action="store_true", help="no jobs, but dead letters that intake takes by now"
+    )
     replay.add_argument("--go", action="store_true", help="do it; without it nothing moves")
     replay.add_argument("--by", type=said, metavar="NAME", help="who; kept for good")
     replay.add_argument("--why", type=said, metavar="TEXT", help="the reason; kept for good")
@@ -122,23 +124,20 @@ def run_replay(arguments: argparse.Namespace) -> int:
     at = desk()
     mended: bool = arguments.mended
     most: int | None = arguments.most
-    plan = at.replays.plan(chosen(arguments), mended=mended, most=most)
     by: str | None = arguments.by
     why: str | None = arguments.why
     letters: bool = arguments.letters
     go: bool = arguments.go
-    if not go:
-        at.print_plan(plan)
-        at.tell("Nothing was moved. --go --by NAME --why TEXT does it.")
-        return 0
-    if by is None or why is None:
+    if go and (by is None or why is None):
         print("Say who you are and why: --by NAME --why TEXT.", file=sys.stderr)
         return 2
     spread: timedelta = arguments.spread
-    code = at.go(plan, by=by, why=why, spread=spread)
-    if letters and code == 0:
-        at.send_on()
-    return code
+    plan = [] if letters else at.replays.plan(chosen(arguments), mended=mended, most=most)
+    if not go or by is None or why is None:
+        at.say_letters() if letters else at.print_plan(plan)
+        at.tell("Nothing was moved. --go --by NAME --why TEXT does it.")
+        return 0
+    return at.send_on(by=by, why=why) if letters else at.go(plan, by=by, why=why, spread=spread)
 
 
 def desk() -> "DeadDesk":
@@ -222,10 +221,16 @@ class DeadDesk:
         self.tell(f"{moved} of {total} jobs are queued again.")
         return 0
 
-    def send_on(self) -> None:
+    def say_letters(self) -> None:
+        """Print how many dead letters might become jobs."""
+        may = sum(self.letters.may_go_on(one) for one in self.letters.put_aside())
+        self.tell(f"{may} dead letters become jobs if intake takes them by now.")
+
+    def send_on(self, *, by: str, why: str) -> int:
         """Make jobs of the dead letters that intake takes by now."""
-        sent = sum(self.letters.send_on(one) for one in list(self.letters.put_aside()))
-        self.tell(f"{sent} dead letters became jobs.")
+        sent = self.letters.send_all_on(by=by, why=why)
+        self.tell(f"{len(sent)} dead letters became jobs.")
+        return 0
 
 
 def _by_class(plan: list[Dead]) -> list[dict[str, str]]:

@@ -119,6 +119,16 @@ class Letters:
         self._objects.delete(letter.key)
         return told is not None
 
+    def send_all_on(self, *, by: str, why: str) -> list[str]:
+        """Send on what intake takes by now, on record first; return the keys of what became jobs."""
+        going = [one for one in self.put_aside() if self.may_go_on(one)]
+        now = self.intake.clock.now()
+        said = {"at": now.isoformat(), "by": by, "why": why, "letters": [one.key for one in going]}
+        content = json.dumps(said, indent=2, ensure_ascii=False).encode()
+        key = ids.replay_key(now, hashlib.sha256(content).hexdigest()[:8])
+        self._objects.put(key, content, media_type="application/json")
+        return [one.key for one in going if self.send_on(one)]
+
     def may_go_on(self, letter: Letter) -> bool:
         """Say whether a letter may become a job.
 

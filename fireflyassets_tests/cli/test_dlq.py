@@ -76,12 +76,16 @@ def test_a_replay_says_how_far_it_is_and_sends_letters_on() -> None:
     desk = office.desk
 
     code = desk.go(desk.replays.plan(Choice()), by="ann", why="mended", spread=timedelta(hours=1))
-    desk.send_on()
+    desk.say_letters()
+    desk.send_on(by="ann", why="mended")
 
     assert code == 0
+    (record,) = office.door.objects.keys("replays/")
+    assert b'"by": "ann"' in (office.door.objects.get(record) or b"")
     assert office.said == [
         "25 of 26",
         "26 of 26 jobs are queued again.",
+        "1 dead letters become jobs if intake takes them by now.",
         "1 dead letters became jobs.",
     ]
 
