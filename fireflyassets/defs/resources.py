@@ -210,7 +210,7 @@ def watch(given: Any) -> Watch:  # noqa: ANN401 - as above.
         catalogue=given.catalogue,
         limits=given.limits,
         tally=composition.tally(),
-        put_aside=lambda: len(composition.factory().objects.keys(LETTERS)),
+        put_aside=lambda: len(given.objects.keys(LETTERS)),
     )
 
 

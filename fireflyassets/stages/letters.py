@@ -120,7 +120,7 @@ class Letters:
         return told is not None
 
     def send_all_on(self, *, by: str, why: str) -> list[str]:
-        """Send on what intake takes by now, on record first; return the keys of what became jobs."""
+        """Send on what intake takes by now, on record first; return the keys of those."""
         going = [one for one in self.put_aside() if self.may_go_on(one)]
         now = self.intake.clock.now()
         said = {"at": now.isoformat(), "by": by, "why": why, "letters": [one.key for one in going]}

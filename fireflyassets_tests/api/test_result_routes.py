@@ -308,6 +308,7 @@ def test_the_description_lists_the_public_routes() -> None:
         "/v1/jobs/{job_id}/outputs/{aspect}",
         "/v1/campaigns/{campaign}",
         "/v1/campaigns/{campaign}/jobs",
+        "/v1/campaigns/{campaign}/jobs.csv",
         "/v1/jobs/{job_id}/cancel",
         "/v1/jobs/{job_id}/resume",
         "/v1/campaigns/{campaign}/hold",
