@@ -60,7 +60,7 @@ def keep_reference(at: AtDesk, who: Writer, body: PictureBody) -> Response:
         made = Unreadable(f"as a plain picture it has {len(made.content)} bytes; scale it down")
     if isinstance(made, Unreadable):
         detail = f"The picture can't be used: {made.reason}."
-        fix = "Send one whole JPEG, PNG or WebP, 8 bits, RGB, within the bounds."
+        fix = "Send one whole JPEG, PNG, WebP or TIFF, 8 bits, RGB, within the bounds."
         problem = Problem("", "picture", detail, fix)
         raise ProblemRaised(HTTPStatus.UNPROCESSABLE_ENTITY, detail, problem)
     digest = hashlib.sha256(made.content).hexdigest()

@@ -1,23 +1,18 @@
-"""What the fence and the shared limiter tell each other beside tickets.
+"""What the fence tells the shared limiter beside tickets: who is not believed, who is refused.
 
-Belongs here: which refusals are the organisation's, the delay of a call that nobody paces.
+Belongs here: which refusals are the organisation's, and from when on the breaker opens.
 Does not: the limiter's own state (``fireflyassets.limiter``), sending.
 """
 
 from datetime import timedelta
 from typing import Final
 
-from fireflyassets.core import errors
 from fireflyassets.core.failure import FailureClass
+from fireflyassets.limiter.arithmetic import MAX_PAUSE_US
 
+LONGEST_PAUSE: Final = timedelta(microseconds=MAX_PAUSE_US)
+"""Who asks for more is not believed: the breaker opens, and one call tries it after this."""
 BREAKS: Final = frozenset({FailureClass.ENTITLEMENT, FailureClass.QUOTA})
 """Refusals that are the organisation's and no job's: every other call would be refused too."""
-BREAK: Final = timedelta(hours=1)
-"""Told to the limiter as what the service asks for: more than it believes, so its breaker opens."""
-UNPACED_PARK: Final = timedelta(minutes=1)
-
-
-class Unpaced(errors.JobDelayed):
-    """The shared limiter can't say when to call, so nothing was sent."""
-
-    remedy = "Look at the limiter's store; the job goes on by itself as soon as it answers."
+BREAK: Final = 4 * LONGEST_PAUSE
+"""Told to the limiter as what the service asks for, so that its breaker opens."""

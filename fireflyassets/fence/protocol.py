@@ -15,7 +15,7 @@ from fireflyassets.core.failure import ACTIONS, Action, FailureClass, Family, Fa
 from fireflyassets.core.money import Cause
 from fireflyassets.fence.call import HEARTBEAT_LOOK, Arrived, Lease, PaidCall, Tickets
 from fireflyassets.fence.collecting import Collector
-from fireflyassets.fence.pacing import BREAK, BREAKS, UNPACED_PARK, Unpaced
+from fireflyassets.fence.pacing import BREAK, BREAKS, LONGEST_PAUSE
 from fireflyassets.fence.standing import (
     MaySend,
     MustCollect,
@@ -24,7 +24,7 @@ from fireflyassets.fence.standing import (
     absence_tells,
     standing,
 )
-from fireflyassets.fence.step_run import StepRun
+from fireflyassets.fence.step_run import UNPACED_PARK, StepRun, Unpaced
 from fireflyassets.limiter.errors import LimiterError
 from fireflyassets.limiter.port import Parked, Ticket
 from fireflyassets.ports.clock import Clock, Offload
@@ -130,13 +130,17 @@ class Fence:
                 return  # Or the wave stops: no ticket is taken then.
             failure = classify(missing.fault)
             if failure is not FailureClass.THROTTLED and ACTIONS[failure] is not Action.RETRY:
-                await self._break(call, failure)
+                if failure in BREAKS:
+                    await self._pause(call, BREAK)
                 raise errors.StepRefused(call.step, missing.fault, failure=failure)
             await self._outage(call, turn, missing.retry_after)
 
     async def _outage(self, call: PaidCall, turn: StepRun, retry_after: timedelta | None) -> None:
         turn.outages += 1
         wait = retry_after or RETRY_WAIT * (1 + self.jitter())
+        if wait > LONGEST_PAUSE:
+            await self._pause(call, wait)
+            wait = LONGEST_PAUSE
         if wait > LONGEST_WAIT:
             said = f"Step {call.step}: the service asks for a wait of {wait}."
             raise errors.ServiceUnavailable(said, until=self.clock.now() + wait)
@@ -203,7 +207,7 @@ class Fence:
             case Accepted() as answer:
                 return await self._accepted(call, attempt, answer)
             case OutcomeLost(fault):
-                return await self.collector.close(attempt, AttemptState.LOST, fault)
+                return await self.collector.close(attempt, AttemptState.LOST, call.heard(fault))
             case NotAccepted() as answer:
                 return await self._refused(call, attempt, answer, turn)
 
@@ -235,7 +239,7 @@ class Fence:
     async def _refused(
         self, call: PaidCall, attempt: Attempt, answer: NotAccepted, turn: StepRun
     ) -> Attempt:
-        failure = classify(answer.fault)
+        fault, failure = call.heard(answer.fault), classify(answer.fault)
         # Without a token nothing went to the service itself: no try of it, no pause for it.
         tokenless = answer.fault.family is Family.IMS and failure is not FailureClass.AUTH
         throttled = failure is FailureClass.THROTTLED and not tokenless
@@ -244,7 +248,7 @@ class Fence:
         maybe = self._booked(call, attempt, Cause.POSSIBLE_COST) if answer.possible_cost else ()
         counts = not (throttled or stale_token or tokenless)
         closed = await self.collector.close(
-            attempt, AttemptState.REFUSED, answer.fault, counts=counts, operations=maybe
+            attempt, AttemptState.REFUSED, fault, counts=counts, operations=maybe
         )
         if throttled:
             turn.throttles += 1
@@ -253,18 +257,14 @@ class Fence:
             turn.refreshed = True
         elif failure is FailureClass.STALE_REFERENCE:
             if call.is_stale_again(attempt.n):
-                raise errors.StepRefused(call.step, answer.fault, failure=failure)
+                raise errors.StepRefused(call.step, fault, failure=failure)
         elif tokenless or ACTIONS[failure] is Action.RETRY:
             await self._outage(call, turn, answer.retry_after)
         else:
-            await self._break(call, failure)
-            raise errors.StepRefused(call.step, answer.fault, failure=failure)
+            if failure in BREAKS:
+                await self._pause(call, BREAK)
+            raise errors.StepRefused(call.step, fault, failure=failure)
         return closed
-
-    async def _break(self, call: PaidCall, failure: FailureClass) -> None:
-        """Open the breaker where the organisation was refused: others wait, and one call tries."""
-        if failure in BREAKS:
-            await self._pause(call, BREAK)
 
     async def _pause(self, call: PaidCall, retry_after: timedelta | None) -> None:
         try:

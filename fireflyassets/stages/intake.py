@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 
-from fireflyassets.core import manifest, message
+from fireflyassets.core import ids, manifest, message
 from fireflyassets.core.brief import Row
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.errors import ServiceDown
@@ -31,6 +31,7 @@ from fireflyassets.ports.queue import JobQueue
 from fireflyassets.stages.budgeting import Hold, Unaffordable
 from fireflyassets.stages.drafting import Draft, Invalid, card_of_day, drafted, judged
 from fireflyassets.stages.pinning import pin, pin_card
+from fireflyassets.stages.repeats import Repeats
 
 _log = logging.getLogger(__name__)
 
@@ -84,14 +85,33 @@ class Intake:
             UnusableConfiguration: No rate card prices the campaign's recipe today.
             BudgetsUnreadable: The customer's budgets can't be read.
         """
+        known = self.ledger.jobs(customer, _named(rows, customer))
+        repeats = Repeats(self.objects, known, customer=customer, campaign=campaign)
+        # Before any rule: what was taken once is taken, whatever the campaign says by now.
+        before = [repeats.of(row) for row in rows]
+        rest = [row for row, known_as in zip(rows, before, strict=True) if known_as is None]
+        if not rest:
+            return [*filter(None, before)]
         loaded = self.catalogue.campaign(customer, campaign)
+        told = iter(self._take(rest, loaded, known, partial=partial, wake=wake, dry_run=dry_run))
+        return [known_as or next(told) for known_as in before]
+
+    def _take(
+        self,
+        rows: Sequence[Row],
+        loaded: Campaign,
+        known: Mapping[str, JobRow],
+        *,
+        partial: bool,
+        wake: bool,
+        dry_run: bool,
+    ) -> list[Answer]:
+        """Answer what was not sent before in the same words."""
         now = self.clock.now()
         card = card_of_day(self.catalogue, now.date())
         drafts = drafted(rows, loaded, card, now=now)
-        named = {draft.job_id for draft in drafts if isinstance(draft, Draft)}
-        known = self.ledger.jobs(customer, named)
         there = cache(self.objects.exists)  # Of this call: one picture may serve a whole brief.
-        # A known request was judged when it was new.
+        # What stands under a known key is another request: no word of this one is used.
         drafts = [
             judged(draft, loaded, self.guardrail, there)
             if isinstance(draft, Draft) and draft.job_id not in known
@@ -153,6 +173,12 @@ class Intake:
             self.queue.send(message.wakes(job_ids), tenant=customer)
         except (ServiceDown, ConnectionError):
             _log.warning("Wake-up for %d jobs not sent; dispatch finds them anyway.", len(job_ids))
+
+
+def _named(rows: Sequence[Row], customer: str) -> set[str]:
+    """Return the ids of the jobs that the rows' keys stand for."""
+    keys = (row.raw.key for row in rows if row.raw)
+    return {ids.job_id(customer, key) for key in keys if ids.KEY.fullmatch(key)}
 
 
 def _is_bad(draft: Draft | Invalid, owners: Mapping[str, JobRow]) -> bool:

@@ -83,7 +83,7 @@ class WaveEngine:
         try:
             rows = await self._mine()
             self.first_tickets.wanted = len(rows)
-            self.wishes.jobs.update({row.job_id: asyncio.Event() for row in rows})
+            self.wishes.begin(rows)
             await self._wait_for_turn()
             await self._count_share()
             await self._work(rows)

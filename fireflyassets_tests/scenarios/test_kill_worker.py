@@ -7,6 +7,7 @@ vendor's own list shows no second payment either way.
 
 import hashlib
 import io
+import json
 import os
 import signal
 import time
@@ -328,9 +329,10 @@ def assert_logs_keep_secrets(here: Shop) -> None:
     folder = here.stack.folder
     logs = [*folder.logs.iterdir(), *folder.dagster_home.glob("storage/*/compute_logs/*")]
     text = "\n".join(log.read_text("utf-8", "replace") for log in logs)
-    calls = [line for line in text.splitlines() if "INFO fireflyassets.adobe: call client=" in line]
-    assert len([line for line in calls if "/images/generate-async" in line]) >= 24
-    assert len([line for line in calls if "/create-composite" in line]) >= 3 * 23
+    told = [json.loads(line) for line in text.splitlines() if line.startswith('{"at": ')]
+    sent = [one["endpoint"] for one in told if one["message"] == "call" and "endpoint" in one]
+    assert len([one for one in sent if one.endswith("/images/generate-async")]) >= 24
+    assert len([one for one in sent if one.endswith("/create-composite")]) >= 3 * 23
     secrets = {
         "signature": {"Signature="},
         "token": {"Bearer ", *here.stack.access.tokens.values(), *here.adobe_tokens()},

@@ -240,23 +240,6 @@ def test_a_success_without_outputs_is_no_success() -> None:
     run(scenario)
 
 
-def test_a_picture_that_ignored_words_goes_to_a_person() -> None:
-    """The prompt was cut by the vendor: the picture is paid and kept, and nothing is composed."""
-
-    async def scenario() -> None:
-        here = floor()
-        (job,) = here.order(1)
-        url = f"https://out/{Family.FIREFLY.value}-1"
-        here.images.vendor.script.append(Take(ending=Done((Output(url, ignored_words=True),))))
-        ended = await here.work([job])
-        assert ended[job].turn is Turn.FAILED
-        assert here.row(job).status is Status.REVIEW
-        assert here.documents.vendor.sent == 0
-        assert here.ledger.history(job).steps["art", 1].picture.key
-
-    run(scenario)
-
-
 class Wrong(FakeImages):
     """A Firefly that answers with other bytes."""
 

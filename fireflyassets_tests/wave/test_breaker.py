@@ -1,105 +1,77 @@
-"""The breaker of an organisation that is refused, in waves and virtual time."""
+"""From Adobe's answer to the breaker: who asks for more than fifteen minutes stops all calls."""
 
 from datetime import timedelta
 
+import httpx
 import pytest
 
-from fireflyassets.core.failure import FailureClass, Family, Fault
+from fireflyassets.adapters.adobe import submission
+from fireflyassets.adapters.adobe.exchange import Answer
+from fireflyassets.core.failure import Family
 from fireflyassets.core.status import Status
+from fireflyassets.limiter.port import Parked, ParkReason, item_key
 from fireflyassets.limiter.virtual_time import run
 from fireflyassets.ports.paid import NotAccepted
-from fireflyassets_tests.floor import Floor, floor, turns
+from fireflyassets_tests.books import books_agree
+from fireflyassets_tests.floor import ORGANISATION, Floor, floor
 
-REFUSALS = {
-    FailureClass.ENTITLEMENT: NotAccepted(Fault(Family.FIREFLY, 403, "user_non_entitled")),
-    FailureClass.QUOTA: NotAccepted(Fault(Family.FIREFLY, 403, "quota_exhausted")),
-}
-PAUSE = timedelta(minutes=15, seconds=1)
+FIREFLY = item_key(ORGANISATION, Family.FIREFLY)
+LONGEST = timedelta(minutes=15)
 
 
-def left(here: Floor, jobs: list[str]) -> list[str]:
-    """Return the jobs that wait, each with the breaker as its reason."""
-    waiting = [job for job in jobs if here.row(job).status is Status.QUEUED]
-    assert all("the breaker is open" in str(here.row(job).reason) for job in waiting)
-    return waiting
+def refused(here: Floor, status: int, code: str, seconds: str) -> NotAccepted:
+    """Return what becomes of an HTTP answer to a submit."""
+    headers = httpx.Headers({"Retry-After": seconds})
+    answer = Answer(status, headers, f'{{"error_code": "{code}"}}'.encode())
+    read = submission.read(answer, family=Family.FIREFLY, now=here.clock.now())
+    assert isinstance(read, NotAccepted)
+    return read
 
 
-@pytest.mark.parametrize("failure", REFUSALS)
-def test_one_refusal_of_the_organisation_parks_the_others(failure: FailureClass) -> None:
-    """One job ends in dlq, and no other is spent on finding out the same."""
+@pytest.mark.parametrize(("status", "code"), [(429, "rate_limited"), (503, "model_not_loaded")])
+@pytest.mark.parametrize("seconds", ["3600", "1e300"])
+def test_an_ask_of_hours_opens_the_breaker(status: int, code: str, seconds: str) -> None:
+    """A 429 or an error of Adobe's own: nobody else is sent, all wait fifteen minutes at most."""
 
-    async def scenario() -> None:
-        here = floor()
-        jobs = here.order(8)
-        here.images.vendor.script.extend([REFUSALS[failure]] * 8)
-
-        await here.work(jobs)
-
-        assert here.images.vendor.sent == 1
-        (dead,) = here.ledger.dead()
-        assert dead.failure is failure
-        assert len(left(here, jobs)) == 7
-        opened = here.shop.limiter.state("ORG#firefly").opened_at
-        assert opened is not None
-
-    run(scenario)
-
-
-def test_one_job_tries_and_its_success_lets_the_others_go() -> None:
-    """They are due within a minute, and none of them has counted an attempt."""
-
-    async def scenario() -> None:
-        here = floor()
-        jobs = here.order(5)
-        here.images.vendor.script.append(REFUSALS[FailureClass.ENTITLEMENT])
-        await here.work(jobs)
-        await here.clock.sleep(PAUSE)
-
-        ended = await here.work(left(here, jobs))
-        assert sorted(turns(ended)) == ["parked"] * 3 + ["succeeded"]
-        assert here.images.vendor.sent == 2
-        waiting = left(here, jobs)
-        now = here.clock.now()
-        due = [(here.row(job).not_before or now) - now for job in waiting]
-        assert max(due) <= timedelta(minutes=1)
-        await here.clock.sleep(timedelta(minutes=1))
-
-        assert turns(await here.work(waiting)) == ["succeeded"] * 3
-        assert here.shop.limiter.state("ORG#firefly").opened_at is None
-        assert {here.row(job).attempts for job in waiting} == {0}
-
-    run(scenario)
-
-
-def test_a_refused_probe_costs_one_job_and_no_more() -> None:
-    """While the organisation stays refused, each quarter of an hour one job finds out."""
-
-    async def scenario() -> None:
-        here = floor()
-        jobs = here.order(5)
-        here.images.vendor.script.extend([REFUSALS[FailureClass.QUOTA]] * 2)
-        await here.work(jobs)
-        await here.clock.sleep(PAUSE)
-
-        await here.work(left(here, jobs))
-
-        assert here.images.vendor.sent == 2
-        assert len(here.ledger.dead()) == 2
-        assert len(left(here, jobs)) == 3
-
-    run(scenario)
-
-
-def test_a_job_s_own_refusal_opens_no_breaker() -> None:
     async def scenario() -> None:
         here = floor()
         jobs = here.order(3)
-        unsafe = NotAccepted(Fault(Family.FIREFLY, 422, "prompt_unsafe"))
-        here.images.vendor.script.append(unsafe)
+        here.images.vendor.script.append(refused(here, status, code, seconds))
+        await here.work(jobs)
 
-        ended = await here.work(jobs)
+        told = here.shop.limiter.reserve(FIREFLY, 1)
+        assert isinstance(told, Parked)
+        assert told.reason is ParkReason.BREAKER_OPEN
+        assert here.images.vendor.sent == 1
+        for job in jobs:
+            row = here.row(job)
+            assert row.status is Status.QUEUED
+            assert row.not_before is not None
+            assert row.not_before <= here.clock.now() + LONGEST
 
-        assert sorted(turns(ended)) == ["failed", "succeeded", "succeeded"]
-        assert here.shop.limiter.state("ORG#firefly").opened_at is None
+        await here.clock.sleep(LONGEST + timedelta(minutes=2))
+        for _ in range(3):
+            await here.work(jobs)
+            await here.clock.sleep(timedelta(minutes=2))
+        assert {here.row(job).status for job in jobs} == {Status.SUCCEEDED}
+        books_agree(here)
+
+    run(scenario)
+
+
+@pytest.mark.parametrize(("status", "code"), [(429, "rate_limited"), (503, "model_not_loaded")])
+def test_an_ask_of_a_quarter_of_an_hour_is_heeded(status: int, code: str) -> None:
+    """No breaker: the jobs are done after that time."""
+
+    async def scenario() -> None:
+        here = floor()
+        (job,) = here.order(1)
+        here.images.vendor.script.append(refused(here, status, code, "900"))
+        await here.work([job])
+        told = here.shop.limiter.reserve(FIREFLY, 1)
+        assert getattr(told, "reason", None) is not ParkReason.BREAKER_OPEN
+        await here.clock.sleep(LONGEST + timedelta(seconds=1))
+        await here.work([job])
+        assert here.row(job).status is Status.SUCCEEDED
 
     run(scenario)
