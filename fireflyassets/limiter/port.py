@@ -65,7 +65,7 @@ class ParkReason(StrEnum):
     NOT_YOUR_TURN = "others have had fewer calls for their weight and go first"
     DAY_QUOTA = "the day's quota is used up"
     PAUSED = "the service asked for a pause"
-    BREAKER_OPEN = "the service asked for more than fifteen minutes, and one call tries it first"
+    BREAKER_OPEN = "the breaker is open, and one call tries the service first"
     OVERRIDDEN = "an operator has set a low rate for a time"
 
 
