@@ -5,10 +5,11 @@ Does not: signatures and claims (``api/tokens.py``).
 """
 
 import json
+import logging
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
-from threading import Lock
+from threading import BoundedSemaphore, Event, Lock, Thread
 from typing import Final, cast
 from urllib.parse import unquote, urlsplit
 
@@ -18,20 +19,26 @@ from fireflyassets.core.errors import ServiceDown
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.keys import SigningKeys
 
+_log: Final = logging.getLogger(__name__)
+
 FRESH: Final = timedelta(hours=1)
 """How long a key that was withdrawn still counts, at most."""
 PATIENCE: Final = timedelta(seconds=30)
 """Between two asks: tokens with invented key ids must not make us a flood on the issuer."""
-_TIMEOUT_SECONDS: Final = 5.0
+DEADLINE: Final = timedelta(seconds=5)
+"""How long anybody waits for the issuer, whatever it takes."""
+_MOST_WAITING: Final = 8
+"""Requests that wait for it at a time: tokens with invented key ids must not fill the server."""
 _MOST_BYTES: Final = 1_000_000
 DISCOVERY: Final = "/.well-known/openid-configuration"
 _LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 class FetchedKeys(SigningKeys):
-    """Keys of one issuer. Safe to share by threads; one asks, the others wait for its answer.
+    """Keys of one issuer. Safe to share by threads; one ask at a time, and few wait for it.
 
-    Where the issuer does not answer, the last keys go on: a token is checked by its own expiry.
+    Who names a key that is known and fresh waits for nobody's ask. Where the issuer does not
+    answer, the last keys go on: a token is checked by its own expiry.
     """
 
     def __init__(
@@ -45,17 +52,25 @@ class FetchedKeys(SigningKeys):
         self._clock = clock
         self._issuer = issuer
         self._url = url
-        self._client = httpx.Client(timeout=_TIMEOUT_SECONDS, transport=transport)
+        self._client = httpx.Client(timeout=DEADLINE.total_seconds(), transport=transport)
         self._lock = Lock()
         self._known: Mapping[str, object] | None = None
         self._fetched_at: datetime | None = None
         self._asked_at: datetime | None = None
+        self._flight: Event | None = None
+        self._waiting = BoundedSemaphore(_MOST_WAITING)
 
     def key_set(self, *, having: str | None) -> Mapping[str, object]:
         """Return the keys, asked for anew where they are old or lack *having*."""
         with self._lock:
-            if self._wants_more(having) and self._may_ask():
-                self._ask()
+            known, flight = self._known, self._flight
+            if not self._wants_more(having):
+                return known or {}
+            if flight is None and self._may_ask():
+                flight = self._flight = self._depart()
+        if flight is not None and not self._landed(flight) and not _has(known, having):
+            raise ServiceDown("The issuer of the bearer tokens is slow to answer.")
+        with self._lock:
             if self._known is None:
                 raise ServiceDown("The issuer of the bearer tokens does not answer.")
             return self._known
@@ -64,20 +79,39 @@ class FetchedKeys(SigningKeys):
         if self._known is None or self._fetched_at is None:
             return True
         old = self._clock.now() - self._fetched_at > FRESH
-        return old or (having is not None and having not in _ids(self._known))
+        return old or (having is not None and not _has(self._known, having))
 
     def _may_ask(self) -> bool:
         return self._asked_at is None or self._clock.now() - self._asked_at >= PATIENCE
 
-    def _ask(self) -> None:
+    def _depart(self) -> Event:
         self._asked_at = self._clock.now()
+        landed = Event()
+        Thread(target=self._ask, args=(landed, self._asked_at), daemon=True).start()
+        return landed
+
+    def _landed(self, flight: Event) -> bool:
+        """Wait for an answer, with few others, and say whether it came in time."""
+        if not self._waiting.acquire(blocking=False):
+            return False
+        try:
+            return flight.wait(DEADLINE.total_seconds())
+        finally:
+            self._waiting.release()
+
+    def _ask(self, landed: Event, now: datetime) -> None:
         try:
             known = self._read(self._url or self._discovered())
-        except (httpx.HTTPError, OSError, ValueError, LookupError):
-            return  # The caller sees what is remembered, or that nothing is.
-        if _ids(known):
-            self._known = known
-            self._fetched_at = self._asked_at
+            if _ids(known):
+                with self._lock:
+                    self._known, self._fetched_at = known, now
+        except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError, LookupError) as error:
+            # Whoever waits sees what is remembered, or that nothing is.
+            _log.warning("The issuer's keys were not had: %s.", type(error).__name__)
+        finally:
+            with self._lock:
+                self._flight = None
+            landed.set()
 
     def _discovered(self) -> str:
         said = self._read(f"{self._issuer.rstrip('/')}{DISCOVERY}")
@@ -119,6 +153,10 @@ def json_object(content: bytes) -> dict[str, object]:
     if not isinstance(said, dict):
         raise ValueError("It is no JSON object.")  # noqa: TRY004 - a value from outside.
     return cast("dict[str, object]", said)
+
+
+def _has(key_set: Mapping[str, object] | None, having: str | None) -> bool:
+    return key_set is not None and (having is None or having in _ids(key_set))
 
 
 def _ids(key_set: Mapping[str, object]) -> set[object]:

@@ -2,8 +2,10 @@
 
 Belongs here: when to look and when to read. Does not: reading (``files.py``). A look costs one
 ``stat`` for each file and is taken at most every few seconds, by whoever asks for something then.
-A change is taken once two looks have seen the same: a file that is still being copied is not read,
-nor is a folder that is being exchanged. What is pinned already does not change by it.
+A change is taken once nothing has touched it for as long, or two looks have seen the same: a file
+that is still being copied is not read, nor is a folder that is being exchanged. So whoever asks
+first after a quiet time is answered by the files as they are, not as they were then.
+What is pinned already does not change by it.
 """
 
 import logging
@@ -110,17 +112,22 @@ class WatchedCatalogue(Catalogue, Guardrail):
     # -- looking --------------------------------------------------------------------------------
     def now(self) -> FileCatalogue:
         """Return the files as they were at the last look."""
-        if self._clock.now() - self._looked_at >= LOOK_EVERY and self._lock.acquire(blocking=False):
-            try:
-                self._refresh()
-            finally:
-                self._lock.release()
+        if self._is_due():
+            # Whoever comes meanwhile waits: an answer by what was read long ago could be wrong.
+            with self._lock:
+                if self._is_due():
+                    try:
+                        self._refresh()
+                    finally:
+                        self._looked_at = self._clock.now()
         return self._read
 
+    def _is_due(self) -> bool:
+        return self._clock.now() - self._looked_at >= LOOK_EVERY
+
     def _refresh(self) -> None:
-        self._looked_at = self._clock.now()
         before, self._seen = self._seen, self._look()
-        if self._seen == self._taken or self._seen != before:
+        if self._seen == self._taken or not (self._seen == before or self._is_settled()):
             return
         if not (self._project / "campaigns").is_dir():
             return  # The folder is being exchanged: nobody takes all campaigns away.
@@ -131,6 +138,12 @@ class WatchedCatalogue(Catalogue, Guardrail):
         _log.info("Read the project's files anew; changed: %s.", names)
         for bad in self._read.quarantined():
             _log.warning("Quarantined %s: %s", bad.path, bad.reason)
+
+    def _is_settled(self) -> bool:
+        """Say whether nothing that differs from what was read was touched of late."""
+        since = self._clock.now() - LOOK_EVERY
+        changed = {path for path, _ in self._seen.items() ^ self._taken.items()}
+        return all(_touched_at(path) <= since.timestamp() for path in changed)
 
     def _look(self) -> _Seen:
         seen: dict[Path, tuple[int, int, int]] = {}
@@ -148,3 +161,15 @@ class WatchedCatalogue(Catalogue, Guardrail):
             yield from (self._project / folder).glob("*.y*ml")
         for home in (self._project / "campaigns").glob("*/*"):
             yield from (path for path in home.glob("*") if path.is_file())
+
+
+def _touched_at(path: Path) -> float:
+    """Return when a file was last touched, in seconds since 1970; of one that is gone, its folder.
+
+    A copy may keep the time of its original; when the file itself came here can't be set back.
+    """
+    try:
+        fact = (path if path.exists() else path.parent).stat()
+    except OSError:
+        return float("inf")
+    return max(fact.st_mtime, fact.st_ctime)

@@ -68,8 +68,9 @@ class WordLists(Guardrail):
         """Return whether and how *prompt* may be sent."""
         text = _plain(prompt)
         for rule, pattern in self._declining:
-            if rule.concerns(customer=customer, locale=locale) and pattern.search(text):
-                return Declined(rule.rule, rule.fix)
+            found = pattern.search(text)
+            if found and rule.concerns(customer=customer, locale=locale):
+                return Declined(rule.rule, rule.fix, word=" ".join(found.group().split()))
         broken: list[str] = []
         for rule, pattern in self._rewriting:
             if rule.concerns(customer=customer, locale=locale):

@@ -141,11 +141,19 @@ _Loader.add_constructor("tag:yaml.org,2002:float", _Loader.construct_decimal)
 
 
 def _sentence(node: "yaml.Node | None", error: ValidationError) -> str:
-    faults = error.errors(include_url=False, include_input=False)
+    found = error.errors(include_url=False, include_input=False)
+    faults = [one for one in found if not _follows(one, found)]
     told = [_fault(node, fault) for fault in faults[:_MOST_FAULTS]]
     if len(faults) > _MOST_FAULTS:
         told.append(f"and {len(faults) - _MOST_FAULTS} more")
     return "; ".join(told) + "."
+
+
+def _follows(fault: ErrorDetails, all_found: Sequence[ErrorDetails]) -> bool:
+    """Say whether a list is called too short for the faults of its own entries alone."""
+    loc = fault["loc"]
+    inner = (one["loc"] for one in all_found if len(one["loc"]) > len(loc))
+    return fault["type"] == "too_short" and any(one[: len(loc)] == loc for one in inner)
 
 
 def _fault(node: "yaml.Node | None", fault: ErrorDetails) -> str:

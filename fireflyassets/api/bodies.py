@@ -12,7 +12,7 @@ from fastapi import Depends, Request
 
 from fireflyassets.api.problems import ProblemRaised
 from fireflyassets.core.brief import FILE_LIMIT
-from fireflyassets.core.request import Problem
+from fireflyassets.core.request import Problem, sized
 
 JOB_LIMIT: Final = 64 * 1024
 """Bytes of one job's request: several times the longest legal one."""
@@ -109,7 +109,7 @@ async def _read(request: Request, limit: int) -> bytes:
 
 
 def _too_large(limit: int) -> ProblemRaised:
-    detail = f"The body is over {limit} bytes."
+    detail = f"The body is over {sized(limit)}."
     problem = Problem("", "size", detail, "Send a smaller body, or several.")
     # Closing is the only way not to be sent the rest.
     return ProblemRaised(

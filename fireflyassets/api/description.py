@@ -17,7 +17,7 @@ from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 
 from fireflyassets.api import problems
-from fireflyassets.api.problems import MEDIA_TYPE, ProblemBody
+from fireflyassets.api.problems import MEDIA_TYPE, SEND_AGAIN, ProblemBody
 from fireflyassets.core.brief import ASPECT_SEPARATOR, HEADER
 from fireflyassets.core.request import KEY_FIELD, Problem
 
@@ -111,7 +111,7 @@ _CASES: Final[Mapping[HTTPStatus, _Case]] = {
     ),
     HTTPStatus.INTERNAL_SERVER_ERROR: _Case(
         "A fault of ours.",
-        "The request failed on our side. Nothing is half done: send it again.",
+        f"The request failed on our side. {SEND_AGAIN}",
     ),
     HTTPStatus.SERVICE_UNAVAILABLE: _Case(
         "A part behind the API is away or wrongly configured; send the request again later.",

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
 from http import HTTPStatus
-from threading import BoundedSemaphore
+from threading import BoundedSemaphore, Lock
 from typing import Annotated, Final, cast
 from urllib.parse import urlsplit
 
@@ -49,8 +49,8 @@ _BEARER: Final = HTTPBearer(
 )
 
 
-_SIDE_BY_SIDE: Final = 2
-"""Pictures decoded at a time: the largest takes a quarter of a gigabyte."""
+_MOST_UPLOADS: Final = 8
+"""Pictures that are in hand or wait at a time: the server has threads for other requests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,9 @@ class Desk:
         self.bearers = Bearers(ports.keys, ports.clock, settings)
         self.buckets = Buckets(ports.clock, per_minute=settings.lists_per_minute)
         self.pages = KeptPages(ports.clock)
-        self.decoding = BoundedSemaphore(_SIDE_BY_SIDE)
+        self.uploads = BoundedSemaphore(_MOST_UPLOADS)
+        # One at a time: the largest takes most of a gigabyte while it is converted.
+        self.decoding = Lock()
 
     def _keep(self, row: JobRow) -> timedelta:
         """Return how long a row stays once it has ended: longest where nothing says it."""

@@ -124,8 +124,11 @@ def accept_brief(
     # Without `partial` a bad row stops all new ones; only a race lets some be recorded beside it.
     new = any(isinstance(answer, Recorded | Priced) for answer in answers)
     if bad == len(answers) or (bad and partial == "false" and not new):
-        detail = f"Nothing new was accepted: {bad} of {len(answers)} rows have problems."
-        raise ProblemRaised(_refusal(answers), detail, *problems)
+        status = _refusal(answers)
+        why = f"{bad} of {len(answers)} rows have problems"
+        if status is HTTPStatus.PAYMENT_REQUIRED:
+            why = "a budget has no room for it"
+        raise ProblemRaised(status, f"Nothing new was accepted: {why}.", *problems)
     if dry_run == "true":
         return JSONResponse(
             shapes.estimate(campaign, brief.rows, answers, problems, api_url=at.api_url)

@@ -8,7 +8,7 @@ row where it came from a file.
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
-from typing import Annotated, Final, NotRequired
+from typing import Annotated, Any, Final, NotRequired
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -19,6 +19,7 @@ from typing_extensions import TypedDict
 
 from fireflyassets.api import rules
 from fireflyassets.core.errors import (
+    BudgetsUnreadable,
     CampaignOutOfService,
     FactoryError,
     Refused,
@@ -32,6 +33,13 @@ from fireflyassets.core.request import Problem
 MEDIA_TYPE: Final = "application/problem+json"
 _LATER: Final = {"Retry-After": "60"}
 """Seconds: mended files are noticed within ten."""
+_OUR_FAULT: Final = "No job of yours can be taken just now; the fault is on our side."
+_SEND_LATER: Final = "Nothing is wrong with the request: send the same again later."
+
+SEND_AGAIN: Final = (
+    "A part of it may be done: send the same again, which does the rest and nothing twice."
+)
+"""Of whatever fails in mid-writing: a large brief is written fifty jobs at a time."""
 
 _log = logging.getLogger(__name__)
 
@@ -137,11 +145,19 @@ def _refused(request: Request, error: Exception) -> Response:
     if isinstance(error, UnknownCampaign):
         problem = Problem("campaign", "unknown", str(error), "Check the spelling.")
         return response(request, HTTPStatus.NOT_FOUND, str(error), (problem,))
+    if isinstance(error, BudgetsUnreadable):
+        # The file and its figures are the operators' business.
+        _log.error("%s %s", error, error.remedy)
+        problem = Problem("", "out-of-service", _OUR_FAULT, _SEND_LATER)
+        return response(request, HTTPStatus.SERVICE_UNAVAILABLE, _OUR_FAULT, (problem,), _LATER)
     if isinstance(error, CampaignOutOfService | TemplateChanged):
         # The request is fine and no other is: sent again later, it passes.
         problem = Problem("campaign", "out-of-service", str(error), error.remedy)
         return response(request, HTTPStatus.SERVICE_UNAVAILABLE, str(error), (problem,), _LATER)
-    if isinstance(error, Refused | ServiceDown | StoreUnavailable):
+    if isinstance(error, StoreUnavailable):
+        detail = f"{error} {SEND_AGAIN}"
+        return response(request, HTTPStatus.SERVICE_UNAVAILABLE, detail, (problem,), _LATER)
+    if isinstance(error, Refused | ServiceDown):
         # Our own configuration or machinery: the request may be fine, and may be sent again.
         return response(request, HTTPStatus.SERVICE_UNAVAILABLE, str(error), (problem,))
     return _bug(request, error)
@@ -149,12 +165,28 @@ def _refused(request: Request, error: Exception) -> Response:
 
 def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - the handler is registered for it.
-    problems = [
-        Problem(str(fault["loc"][-1]), str(fault["type"]), str(fault["msg"]), "Mend the parameter.")
-        for fault in error.errors()
-    ]
+    problems = [_of_parameter(fault) for fault in error.errors()]
     detail = "A parameter is not right."
     return response(request, HTTPStatus.UNPROCESSABLE_ENTITY, detail, problems)
+
+
+def _of_parameter(fault: Mapping[str, Any]) -> Problem:
+    """Return what is wrong with a parameter in our words, whatever looked at it."""
+    name = str(fault["loc"][-1])
+    ask = f"Send {name} as the description at /openapi.json names it."
+    if fault["type"] == "missing":
+        return Problem(name, "parameter", f"{name} is missing.", f"Add {name}=… behind the ?.")
+    asked = fault.get("ctx", {})
+    words = {
+        "expected": "must be {}",
+        "ge": "must be a whole number, {} or more",
+        "le": "must be a whole number, {} or less",
+        "pattern": "must be a name of a-z, 0-9 and hyphens",
+    }
+    said = (text.format(asked[word]) for word, text in words.items() if word in asked)
+    is_number = str(fault["type"]).startswith("int_")
+    what = next(said, "must be a whole number" if is_number else "is not right")
+    return Problem(name, "parameter", f"{name} {what}.", ask)
 
 
 def _http(request: Request, error: Exception) -> Response:
@@ -166,7 +198,7 @@ def _http(request: Request, error: Exception) -> Response:
 def _bug(request: Request, error: Exception) -> Response:
     # The one boundary of the API. The error's words stay in our log; the query is not even there.
     _log.error("%s %s failed.", request.method, request.url.path, exc_info=error)
-    detail = "The request failed on our side. Nothing is half done: send it again."
+    detail = f"The request failed on our side. {SEND_AGAIN}"
     return response(request, HTTPStatus.INTERNAL_SERVER_ERROR, detail, ())
 
 

@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 
 from fireflyassets.api.bodies import PICTURES, REFERENCE_LIMIT, PictureBody
 from fireflyassets.api.description import refusals
-from fireflyassets.api.desk import AtDesk, Writer
+from fireflyassets.api.desk import AtDesk, Desk, Writer
 from fireflyassets.api.problems import ProblemRaised
 from fireflyassets.core import ids
 from fireflyassets.core.request import Problem
@@ -54,13 +54,12 @@ class Reference(TypedDict):
 )
 def keep_reference(at: AtDesk, who: Writer, body: PictureBody) -> Response:
     """Keep a picture for the jobs of this tenant. The same picture again is the same reference."""
-    with at.decoding:
-        made = at.ports.pictures.normal(body)
+    made = _normal(at, body)
     if isinstance(made, Normal) and len(made.content) > REFERENCE_LIMIT:
         made = Unreadable(f"as a plain picture it has {len(made.content)} bytes; scale it down")
     if isinstance(made, Unreadable):
         detail = f"The picture can't be used: {made.reason}."
-        fix = "Send one whole JPEG, PNG or WebP, 8 bits, RGB, within the bounds."
+        fix = "Send one whole JPEG, PNG, WebP or TIFF, 8 bits, RGB, within the bounds."
         problem = Problem("", "picture", detail, fix)
         raise ProblemRaised(HTTPStatus.UNPROCESSABLE_ENTITY, detail, problem)
     digest = hashlib.sha256(made.content).hexdigest()
@@ -78,3 +77,22 @@ def keep_reference(at: AtDesk, who: Writer, body: PictureBody) -> Response:
         "changes": list(made.changes),
     }
     return JSONResponse(told, HTTPStatus.CREATED)
+
+
+def _normal(at: Desk, body: bytes) -> Normal | Unreadable:
+    """Return a picture made plain, one at a time.
+
+    Raises:
+        ProblemRaised: 503; too many wait already, and more would fill the server's threads.
+    """
+    if not at.uploads.acquire(blocking=False):
+        detail = "Too many pictures are being looked at just now."
+        problem = Problem("", "busy", detail, "Send it again in some seconds.")
+        raise ProblemRaised(
+            HTTPStatus.SERVICE_UNAVAILABLE, detail, problem, headers={"Retry-After": "5"}
+        )
+    try:
+        with at.decoding:
+            return at.ports.pictures.normal(body)
+    finally:
+        at.uploads.release()

@@ -17,6 +17,7 @@ RULES: Final = {
     "bearer": "A request needs a bearer token in the header Authorization.",
     "bidi": "A text may not override its direction; letters that run from right to left need not.",
     "budget": "The text is longer than its layer of the template takes, counted in code points.",
+    "busy": "Only so many pictures are looked at side by side; Retry-After says when again.",
     "cells": "A row has as many cells as the header; one that holds the separator is quoted.",
     "claim": "The token lacks something that it must say.",
     "confirm": "What ends something for good is asked for twice.",
@@ -45,11 +46,12 @@ RULES: Final = {
     "nonce": "The identity provider answered another sign-in than the one that was asked for.",
     "noncharacter": "Some code points are no characters; queues refuse them.",
     "not-yet": "The token is from the future.",
-    "out-of-service": "The campaign's files can't be used now; nothing is wrong with the request.",
+    "out-of-service": "Files on our side can't be used now; nothing is wrong with the request.",
     "over-budget": "A budget of the month has no room; known jobs are answered all the same.",
     "query": "What is said goes into the body, not into the address.",
     "picture": "A reference is one whole picture in a known format, within bounds of pixels and "
     "bytes.",
+    "parameter": "A parameter of an address is one of those values that the description names.",
     "quote": "A quoted cell ends with a quote; a quote inside one is written twice.",
     "rate": "A tenant may read lists so often in a minute; Retry-After says when again.",
     "reference": "A job names a picture that was sent here before, where its recipe takes one.",
@@ -71,8 +73,8 @@ RULES: Final = {
     "unknown": "There is no such thing or field, or it is another tenant's.",
     "version": "The version of the contract, or of the message, is not served.",
     "width": "A word is wider than its layer of the template.",
-    OTHER: "The problem's own message and fix say it: a rule of the campaign's lists of words, a "
-    "parameter, or a part behind the API that is away.",
+    OTHER: "The problem's own message and fix say it: a rule of the campaign's lists of words, or "
+    "a part behind the API that is away.",
 }
 """Rule -> what it asks, in a sentence."""
 

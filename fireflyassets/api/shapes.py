@@ -263,15 +263,20 @@ def estimate(
 
 
 def problems_of(rows: Sequence[Row], answers: Sequence[Answer]) -> list[Problem]:
-    """Return the problems of all rows; a conflict is one of the key."""
-    told: list[Problem] = []
+    """Return the problems of all rows; a conflict is one of the key.
+
+    What no row of the brief got past, a budget without room, is told once and of no row.
+    """
+    none_fits = not any(isinstance(answer, Recorded) for answer in answers)
+    over = {one.over: one for one in answers if none_fits and isinstance(one, Unaffordable)}
+    told = [one.problem() for one in over.values()]
     for row, answer in zip(rows, answers, strict=True):
         if isinstance(answer, Invalid):
             told += answer.problems
         elif isinstance(answer, Conflict):
             named = row.raw.key_field if row.raw else KEY_FIELD
             told.append(replace(conflict(), field=named, row=row.number))
-        elif isinstance(answer, Unaffordable):
+        elif isinstance(answer, Unaffordable) and answer.over not in over:
             told.append(answer.problem(row.number))
     return told
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
-from typing import Final, cast
+from typing import Any, Final, cast
 
 from joserfc import jwt
 from joserfc.errors import (
@@ -19,11 +19,10 @@ from joserfc.errors import (
     ExpiredTokenError,
     InvalidClaimError,
     InvalidKeyIdError,
-    JoseError,
     MissingClaimError,
     UnsupportedAlgorithmError,
 )
-from joserfc.jwk import KeySet, KeySetSerialization
+from joserfc.jwk import JWKRegistry, Key, KeySet
 from joserfc.jws import JWSRegistry
 
 from fireflyassets.core import ids
@@ -133,10 +132,9 @@ class Bearers:
         key_id = header.get("kid")
         key_set = self._keys.key_set(having=key_id if isinstance(key_id, str) else None)
         try:
-            known = KeySet.import_key_set(cast("KeySetSerialization", key_set))
-            claims = jwt.decode(token, known, registry=self._registry).claims
+            claims = jwt.decode(token, _usable(key_set), registry=self._registry).claims
             self._claims_registry(wanted).validate(claims)
-        except (JoseError, ValueError) as error:
+        except Exception as error:  # noqa: BLE001 - the boundary to a library that strangers feed.
             return _refusal(error)
         return claims
 
@@ -166,6 +164,21 @@ class Bearers:
         prefix = self._settings.oidc_scope_prefix
         texts = map(str, cast("list[object]", named))
         return frozenset(text.removeprefix(prefix) for text in texts if text.startswith(prefix))
+
+
+def _usable(key_set: Mapping[str, object]) -> KeySet:
+    """Return those keys of an issuer that we can work with: one odd key spoils no other."""
+    listed = key_set.get("keys")
+    keys: list[Key] = []
+    for said in cast("list[object]", listed) if isinstance(listed, list) else []:
+        try:
+            key = JWKRegistry.import_key(cast("dict[str, Any]", said))
+            key.as_dict(private=False)  # What is read late fails here, and not with the tokens.
+            _ = key.public_key
+        except Exception:  # noqa: BLE001, S112 - the boundary to a library, as above.
+            continue
+        keys.append(key)
+    return KeySet(keys)
 
 
 def _refusal(error: Exception) -> Refused:

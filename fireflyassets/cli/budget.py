@@ -24,7 +24,7 @@ from fireflyassets.core.budget import (
     side_by_side,
     tag_scope,
 )
-from fireflyassets.core.errors import UnusableConfiguration
+from fireflyassets.core.errors import UnusableArgument
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.ledger import JobLedger
@@ -145,16 +145,16 @@ class BudgetDesk:
         """Raise a cap until a time within its month.
 
         Raises:
-            UnusableConfiguration: There is no such cap, or the raise ends outside of the month.
+            UnusableArgument: There is no such cap, or the raise ends outside of the month.
         """
         of_month = of_month or month_of(self.clock.now())
         capped = {one.counter.scope for one in self._standings(customer, of_month) if one.cap}
         if scope not in capped:
-            raise UnusableConfiguration(
+            raise UnusableArgument(
                 f"{customer} has no budget {scope} in {of_month}; without one there is no cap."
             )
         if not self.clock.now() < raised.until <= end_of(of_month):
-            raise UnusableConfiguration(
+            raise UnusableArgument(
                 f"A raise ends later than now and no later than its month, {of_month} in UTC."
             )
         self.ledger.raise_cap(customer, of_month, scope, raised)

@@ -223,6 +223,8 @@ def _plain(said: dict[str, object]) -> dict[str, str]:
 def table(head: Sequence[str], rows: Iterable[dict[str, str]]) -> str:
     """Return rows as a table for people."""
     lines = [list(head), *([row[name] for name in head] for row in rows)]
+    if len(lines) == 1:
+        lines.append(["-"] * len(head))  # An empty table could pass for one that was cut off.
     widths = [max(len(line[place]) for line in lines) for place in range(len(head))]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()

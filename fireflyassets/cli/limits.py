@@ -14,7 +14,7 @@ from typing import Final
 
 from fireflyassets.adapters.limit_files import DOCUMENTED
 from fireflyassets.cli.limits_table import Desk, lines, organisations, override_sentence
-from fireflyassets.core.errors import UnusableConfiguration
+from fireflyassets.core.errors import UnusableArgument
 from fireflyassets.core.failure import Family
 from fireflyassets.limiter.errors import LimiterError
 from fireflyassets.limiter.port import item_key
@@ -164,7 +164,7 @@ def _known_item(desk: Desk, item: str) -> tuple[str, Family]:
     """Return the organisation and family of an item of the project.
 
     Raises:
-        UnusableConfiguration: No credential's organisation has such an item.
+        UnusableArgument: No credential's organisation has such an item.
     """
     known = {
         item_key(organisation, family): (organisation, family)
@@ -172,5 +172,5 @@ def _known_item(desk: Desk, item: str) -> tuple[str, Family]:
         for family in DOCUMENTED
     }
     if item not in known:
-        raise UnusableConfiguration(f"There is no item {item!r}; there are {', '.join(known)}.")
+        raise UnusableArgument(f"There is no item {item!r}; there are {', '.join(known)}.")
     return known[item]

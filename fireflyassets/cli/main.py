@@ -100,8 +100,8 @@ def _for_want_of_credentials(error: Exception) -> str | None:
 
 def _no_aws(error: BaseException | None) -> str:
     return (
-        f"AWS can't be used: {error} Set AWS_DEFAULT_REGION and credentials, or for a local "
-        "stack the variables that the README shows beside AWS_ENDPOINT_URL."
+        f"AWS can't be used: {error} Set AWS_DEFAULT_REGION and credentials; for a local stack "
+        "read its variables into your shell first: . .local/env"
     )
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, cast
 
-from fireflyassets.core.request import Problem, RawRequest, raw_request, shown
+from fireflyassets.core.request import Problem, RawRequest, raw_request, shown, sized
 
 HEADER: Final = ("key", "prompt", "locale", "headline", "aspects")
 ASPECT_SEPARATOR: Final = "|"
@@ -32,6 +32,8 @@ _MOST_UNREADABLE: Final = 100
 
 _BOM: Final = "\ufeff"
 _UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
+_WORKBOOKS: Final = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+"""How workbooks begin: those of today, which are ZIP archives, and those of before 2007."""
 _SAVE_AS_UTF8: Final = 'Save the file as "CSV UTF-8".'
 
 
@@ -70,7 +72,7 @@ def read_json_lines(content: bytes) -> Brief:
     if fault := _whole_fault(content):
         return Brief((), (fault,))
     lines = content.removeprefix(_BOM.encode()).split(b"\n")
-    return _checked(_json_row(n, line) for n, line in enumerate(lines, 1) if line.strip())
+    return _checked(_json_row(n, line) if line.strip() else None for n, line in enumerate(lines, 1))
 
 
 def json_object(content: bytes | str) -> Mapping[str, object] | Problem:
@@ -104,9 +106,11 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def _whole_fault(content: bytes) -> Problem | None:
     if len(content) > FILE_LIMIT:
-        return Problem(
-            "", "size", f"The file is over {FILE_LIMIT} bytes.", "Split it into smaller files."
-        )
+        sentence = f"The file is over {sized(FILE_LIMIT)}."
+        return Problem("", "size", sentence, "Split it into smaller files.")
+    if content.startswith(_WORKBOOKS):
+        sentence = "The file is an Excel workbook or a ZIP archive, not text."
+        return Problem("", "media-type", sentence, _SAVE_AS_UTF8, row=1)
     if content.startswith(_UTF16):
         return Problem("", "encoding", "The file is UTF-16.", _SAVE_AS_UTF8, row=1)
     if not content.strip():
@@ -115,24 +119,47 @@ def _whole_fault(content: bytes) -> Problem | None:
 
 
 def _header_fault(line: str) -> Problem:
-    said = [cell.strip() for cell in line[:ROW_LIMIT].replace(";", ",").split(",")]
-    wrong = next((name for name, cell in zip(HEADER, said, strict=False) if name != cell), None)
-    column = wrong or HEADER[min(len(said), len(HEADER) - 1)]
+    said = [_unquoted(cell.strip()) for cell in line[:ROW_LIMIT].replace(";", ",").split(",")]
+    wrong = next((n for n, (name, cell) in enumerate(zip(HEADER, said)) if name != cell), None)  # noqa: B905 - they may differ in length.
+    place = min(len(said), len(HEADER) - 1) if wrong is None else wrong
     return Problem(
-        column,
+        HEADER[place],
         "header",
-        f"The header is not right at column {column}.",
+        _found_in_header(said, wrong),
         f"Make the first row exactly {','.join(HEADER)}.",
         row=1,
     )
 
 
-def _checked(rows: Iterator[Row]) -> Brief:
-    """Collect rows within the bounds; a key that came in an earlier row is a problem."""
+def _unquoted(cell: str) -> str:
+    whole = len(cell) > 1 and cell[0] == cell[-1] == '"'
+    return cell[1:-1] if whole else cell
+
+
+def _found_in_header(said: list[str], wrong: int | None) -> str:
+    """Say what a header has that it must not have, or lacks."""
+    if wrong is None and len(said) > len(HEADER):
+        return f"The header has {len(said)} columns or more; a brief has {len(HEADER)}."
+    if wrong is None:
+        return f"The header lacks the column {HEADER[len(said)]}."
+    name, cell = HEADER[wrong], said[wrong]
+    if not cell:
+        return f"The header has nothing where the column {name} must be."
+    small = " Names of columns are written small." if cell.lower() == name else ""
+    return f"The header has '{shown(cell)}' where the column {name} must be.{small}"
+
+
+def _checked(rows: Iterator[Row | None]) -> Brief:
+    """Collect rows within the bounds, None being a blank one; a repeated key is a problem."""
     found: list[Row] = []
     first: dict[str, int] = {}
-    unreadable = 0
+    unreadable = blank = 0
     for row in rows:
+        if row is None:
+            blank += 1
+            if blank > MOST_ROWS:
+                return Brief((), (_too_many(f"The file has more than {MOST_ROWS} blank rows."),))
+            continue
         if len(found) == MOST_ROWS:
             return Brief((), (_too_many(f"The file has more than {MOST_ROWS} jobs."),))
         unreadable += row.raw is None
@@ -166,7 +193,7 @@ def _unless_repeated(row: Row, first: dict[str, int]) -> Row:
 
 
 # -- CSV --------------------------------------------------------------------------------------
-def _csv_rows(lines: list[str], delimiter: str) -> Iterator[Row]:
+def _csv_rows(lines: list[str], delimiter: str) -> Iterator[Row | None]:
     at, number = 1, 1
     while at < len(lines):
         cells, used = _record(lines, at, delimiter)
@@ -174,8 +201,8 @@ def _csv_rows(lines: list[str], delimiter: str) -> Iterator[Row]:
         number += 1
         if isinstance(cells, Problem):
             yield Row(number, None, (replace(cells, row=number),))
-        elif any(cell.strip() for cell in cells):
-            yield _csv_row(number, cells)
+        else:
+            yield _csv_row(number, cells) if any(cell.strip() for cell in cells) else None
 
 
 def _record(lines: list[str], at: int, delimiter: str) -> tuple[list[str] | Problem, int]:

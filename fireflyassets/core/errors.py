@@ -7,15 +7,16 @@ goes on from; those are return types.
     ├── Refused              bad input; nothing was written, nothing paid
     │   ├── UnknownCampaign
     │   ├── CampaignOutOfService     its file, or one that it names, can't be used now
-    │   │   └── BudgetsUnreadable    the customer's budgets can't be read: no cap is no answer then
+    │   ├── BudgetsUnreadable        the customer's budgets can't be read: no cap is no answer then
     │   ├── UnusableTemplate
     │   │   └── TemplateChanged      the document is another one than was read
     │   ├── UnusableConfiguration
+    │   ├── UnusableArgument         of a command: it names nothing that is there
     │   └── UndecidableNow       a person's decision that does not fit how a send stands
     ├── JobFailed            this job ends here; someone must act
     │   ├── TextUnfit            a text can't be set into its layer; found before a call is paid
     │   ├── StepRefused          Adobe refused the call for good (class inside)
-    │   ├── NothingMade          every rendition was skipped
+    │   ├── RenditionMissing     steps were left out that it would have been made of
     │   ├── TagsNotKept          the store does not show the tags that were written
     │   ├── UnreadableManifest   the stored input is gone or another one
     │   └── RenditionDefect      the file that came back is not what was asked
@@ -68,11 +69,13 @@ class CampaignOutOfService(Refused):
         self.reason = reason
 
 
-class BudgetsUnreadable(CampaignOutOfService):
+class BudgetsUnreadable(Refused):
     """Budgets that are set and can't be read. Without them a job might take what nobody granted."""
 
+    remedy = "Mend the file that is named: it is read anew within ten seconds."
+
     def __init__(self, customer: str, reason: str) -> None:
-        super().__init__(f"{customer}/*", f"Its customer's budgets can't be read. {reason}")
+        super().__init__(f"The budgets of {customer} can't be read. {reason}")
 
 
 class UnusableTemplate(Refused):
@@ -102,6 +105,12 @@ class UnusableConfiguration(Refused):
     """A configuration file or setting that can't be used."""
 
     remedy = "Mend the file or the setting that is named."
+
+
+class UnusableArgument(Refused):
+    """An argument of a command that names nothing, or asks for what can't be."""
+
+    remedy = "Give another one; `--help` says what each argument takes."
 
 
 class UndecidableNow(Refused):
@@ -144,13 +153,16 @@ class StepRefused(JobFailed):
         self.fault = fault
 
 
-class NothingMade(JobFailed):
-    """Every rendition of the job was skipped."""
+class RenditionMissing(JobFailed):
+    """Steps were left out, and what was asked for can't be made without them."""
 
-    remedy = "Look at the steps that may be skipped; at least one rendition must be made."
+    remedy = "Look at the steps that may be left out: something must stand in for each."
 
-    def __init__(self) -> None:
-        super().__init__("Every rendition was skipped.", failure=FailureClass.INVALID_REQUEST)
+    def __init__(self, aspects: Iterable[str]) -> None:
+        super().__init__(
+            f"Steps were left out, and nothing stands in for {', '.join(aspects)}.",
+            failure=FailureClass.INVALID_REQUEST,
+        )
 
 
 class TagsNotKept(JobFailed):

@@ -44,19 +44,28 @@ class JobRequest:
     def digest(self) -> str:
         """Return the hash that tells a repeated request from another one under the same key.
 
-        Composed and decomposed letters (NFC, NFD) hash alike: they are the same text. What is
-        sent on stays as it was written.
+        Composed and decomposed letters (NFC, NFD) hash alike, and so do aspects in any order: it
+        depends on nothing that may change later. What is sent on stays as it was written.
         """
+        return self._hashed(sorted(self.aspects))
+
+    def is_of(self, body_hash: str) -> bool:
+        """Say whether a row's hash is this request's; older rows kept their campaign's order."""
+        return body_hash in {self.digest(), self._hashed(list(self.aspects))}
+
+    def _hashed(self, aspects: list[str]) -> str:
         said = [
             self.customer,
             self.campaign,
             unicodedata.normalize("NFC", self.prompt),
             self.locale,
             unicodedata.normalize("NFC", self.headline),
-            list(self.aspects),
+            aspects,
             *([self.reference.sha256] if self.reference else ()),
         ]
-        return hashlib.sha256(json.dumps(said, ensure_ascii=False).encode()).hexdigest()
+        text = json.dumps(said, ensure_ascii=False)
+        # A request that nobody has checked yet may hold half a surrogate pair.
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
     def text(self, name: str) -> str:
         """Return the text that ``job.<name>`` stands for in a recipe: a prompt as it is sent."""
@@ -187,5 +196,7 @@ class StepResult:
     operations: Decimal
     model: str | None = None
     seed: int | None = None
+    ignored_words: bool = False
+    """It left out a part of its prompt: it is paid and kept, and a person must look at it."""
     facts: dict[str, str] = field(default_factory=dict[str, str])
     """Small texts for metadata (latency, polls)."""

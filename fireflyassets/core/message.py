@@ -15,7 +15,7 @@ from typing import Final, cast
 
 from fireflyassets.core import ids
 from fireflyassets.core.brief import json_object
-from fireflyassets.core.request import KEY_FIELD, Problem, RawRequest, raw_request
+from fireflyassets.core.request import KEY_FIELD, Problem, RawRequest, raw_request, sized
 
 VERSION: Final = 1
 BODY_LIMIT: Final = 1024 * 1024
@@ -90,7 +90,7 @@ def wakes(job_ids: Sequence[str]) -> list[str]:
 def parse(body: str) -> Wake | Requested | Pointed | tuple[Problem, ...]:
     """Return what a body says, or why it says nothing."""
     if len(body.encode("utf-8", "surrogatepass")) > BODY_LIMIT:
-        return (Problem("", "size", f"The message is over {BODY_LIMIT} bytes.", "Shorten it."),)
+        return (Problem("", "size", f"The message is over {sized(BODY_LIMIT)}.", "Shorten it."),)
     fields = json_object(body)
     if isinstance(fields, Problem):
         return (fields,)

@@ -240,10 +240,8 @@ BUDGET: Final = Metric(
     "budget_used",
     Kind.GAUGE,
     "Percent",
-    "The part of a customer's month that is reserved or spent, of the budget nearest its end.",
+    "The part of its month that is reserved or spent, of whichever budget is nearest its end.",
     _WATCH,
-    ("customer",),
-    (("customer",),),
 )
 EXPORT_LAG: Final = Metric(
     "export_lag",

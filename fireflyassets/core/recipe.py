@@ -31,6 +31,7 @@ from fireflyassets.core.recipe_step import (
     FillStep,
     GenerateStep,
     GenerateV4Step,
+    OnFailure,
     Size,
     UpscaleStep,
     names_in,
@@ -50,7 +51,7 @@ class Recipe(BaseModel):
     def _hang_together(self) -> Self:
         faults = [*_name_faults(self.steps), *_input_faults(self.steps)]
         if not faults:
-            faults = [*_fan_faults(self), *_manifest_faults(self.steps)]
+            faults = [*_fan_faults(self), *_manifest_faults(self.steps), *_skip_faults(self)]
         if faults:
             raise ValueError("; ".join(faults))
         return self
@@ -239,3 +240,23 @@ def _manifest_faults(steps: tuple[Step, ...]) -> Iterator[str]:
     composes = any(isinstance(step, ComposeStep) for step in steps)
     if manifests and not composes:
         yield "a generate-manifest step lists a template, and there is no compose step to have one"
+
+
+def _skip_faults(recipe: Recipe) -> Iterator[str]:
+    for step in recipe.steps:
+        if step.on_failure is OnFailure.SKIP and not _goes_on_without(step.name, recipe):
+            yield (
+                f"step {step.name!r}: left out by `on_failure: skip`, it leaves nothing to "
+                f"deliver; name what stands in for it, as `{step.name}.picture or <other>.picture`"
+            )
+
+
+def _goes_on_without(left_out: str, recipe: Recipe) -> bool:
+    """Say whether the last step still runs where one that failed was left out."""
+    made = {REFERENCE}
+    for step in recipe.steps:
+        listed = step.when.layers if step.when else {}
+        runs = set(listed) <= made and all(made & set(names) for names in step.takes())
+        if runs and step.name != left_out:
+            made.add(step.name)
+    return recipe.last.name in made

@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar, Final, Literal, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from fireflyassets.core import ids
-from fireflyassets.core.failure import Family
+from fireflyassets.core.failure import FailureClass, Family
 
 T = TypeVar("T")
 StepName = Annotated[str, StringConstraints(pattern=f"^{ids.STEP.pattern}$")]
@@ -29,6 +29,27 @@ class OnFailure(StrEnum):
     DLQ = "dlq"
     SKIP = "skip"
     HOLD = "hold"
+
+    def decides(self, failure: FailureClass) -> bool:
+        """Say whether a recipe may say so of a class; otherwise the class's own action stands."""
+        return failure not in INSISTENT
+
+
+INSISTENT: Final = frozenset(
+    {
+        FailureClass.AUTH,
+        FailureClass.ENTITLEMENT,
+        FailureClass.QUOTA,
+        FailureClass.THROTTLED,
+        FailureClass.MODEL_NOT_READY,
+        FailureClass.UNSAFE_CONTENT,
+        FailureClass.LOST_ANSWER,
+        FailureClass.BUG,
+        FailureClass.UNKNOWN,
+    }
+)
+"""Classes that are no matter of one step: the account, the time, a person's look, or our own doubt.
+"""
 
 
 class Model(StrEnum):

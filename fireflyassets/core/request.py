@@ -6,8 +6,8 @@ a later part of the way can't carry is refused here, before anything is queued o
 """
 
 import unicodedata
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final, cast
 
 from fireflyassets.core import ids
@@ -72,17 +72,28 @@ def validate(raw: RawRequest, campaign: CampaignConfig) -> JobRequest | tuple[Pr
     )
     if problems:
         return problems
+    request = as_sent(raw, customer=campaign.customer, campaign=campaign.campaign)
+    # The campaign's order, in which all that is made of it comes.
+    return replace(request, aspects=ordered(raw.aspects, campaign))
+
+
+def as_sent(raw: RawRequest, *, customer: str, campaign: str) -> JobRequest:
+    """Return the request as it came, unchecked: what it takes to see that it was sent before."""
     return JobRequest(
-        customer=campaign.customer,
-        campaign=campaign.campaign,
+        customer=customer,
+        campaign=campaign,
         key=raw.key,
         prompt=raw.prompt,
         locale=raw.locale,
         headline=raw.headline,
-        # The campaign's order, so that the same set asked in another order is the same request.
-        aspects=tuple(aspect for aspect in campaign.aspects if aspect in raw.aspects),
-        reference=reference_of(campaign.customer, raw.reference),
+        aspects=raw.aspects,
+        reference=reference_of(customer, raw.reference),
     )
+
+
+def ordered(aspects: Sequence[str], campaign: CampaignConfig) -> tuple[str, ...]:
+    """Return those of *aspects* that a campaign has, in its order."""
+    return tuple(aspect for aspect in campaign.aspects if aspect in aspects)
 
 
 def prompt_problems(prompt: str) -> tuple[Problem, ...]:
@@ -145,6 +156,13 @@ def reason_of(fields: Mapping[str, object]) -> str | tuple[Problem, ...]:
 def shown(name: str) -> str:
     """Return a name from outside in a form that every log, queue and page can carry."""
     return ascii(name[:40])[1:-1]
+
+
+def sized(size_bytes: int) -> str:
+    """Return a bound in the unit that people know it by."""
+    kilo = 1000 if size_bytes % 1000 == 0 else 1024
+    mega = size_bytes // kilo**2
+    return f"{mega} MB" if mega else f"{size_bytes // kilo} kB"
 
 
 def _strings(value: object) -> tuple[str, ...] | None:

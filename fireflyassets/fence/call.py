@@ -10,17 +10,16 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, Final, Protocol
 
-from fireflyassets.core.failure import Fault
+from fireflyassets.core.failure import REFUSED_LOCALLY, Fault
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.money import FOR_A_RESULT, Cause, Charge
+from fireflyassets.core.quoting import quotes
 from fireflyassets.limiter.port import Parked, Ticket
 from fireflyassets.ports.clock import T
 from fireflyassets.ports.entries import Attempt, Claim, History, Operation, unnamed
 from fireflyassets.ports.paid import NotAccepted, Output, PaidService, Submission
 
 LEASE_MARGIN: Final = timedelta(seconds=5)
-STRETCH: Final = 12
-"""Letters in a row that two texts do not share by chance."""
 HEARTBEAT_LOOK: Final = timedelta(milliseconds=250)
 """How often a send that does not fit the lease looks whether a heartbeat has moved it."""
 
@@ -186,12 +185,15 @@ class PaidCall(StepCall):
         )
 
     def heard(self, fault: Fault) -> Fault:
-        """Return a fault of a poll without words that quote the job's texts.
+        """Return a vendor's fault without words that quote the job's texts.
 
-        Who polls does not know them, and they may have been cut anywhere: a stretch is enough.
+        They may have been cut anywhere: a stretch is enough.
         """
-        quotes = any(share_a_stretch(fault.message, text) for text in self.texts)
-        return replace(fault, message="") if quotes else fault
+        if fault.code == REFUSED_LOCALLY or not any(
+            quotes(fault.message, one) for one in self.texts
+        ):
+            return fault
+        return replace(fault, message="")
 
     def is_stale_again(self, n: int) -> bool:
         """Note that send *n* met an expired reference, and say whether one had before.
@@ -201,15 +203,6 @@ class PaidCall(StepCall):
         again = bool(self.stale)
         self.stale.add(n)
         return again
-
-
-def share_a_stretch(message: str, text: str) -> bool:
-    """Say whether *message* quotes *text*, or any stretch of it, whatever its case and spaces."""
-    said, hidden = (" ".join(one.split()).casefold() for one in (message, text))
-    if len(hidden) < STRETCH:
-        return bool(hidden) and hidden in said
-    starts = range(len(hidden) - STRETCH + 1)
-    return any(hidden[at : at + STRETCH] in said for at in starts)
 
 
 @dataclass(frozen=True, slots=True)

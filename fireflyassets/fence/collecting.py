@@ -7,7 +7,7 @@ A stored id is polled whatever the tickets, waves or breakers say: it is paid fo
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from fireflyassets.core import errors
@@ -33,6 +33,7 @@ _log: Final = logging.getLogger("fireflyassets.wave")
 POLL_BACKOFF, MOST_BACKOFF = timedelta(seconds=2), timedelta(seconds=10)
 """After a question that failed and named no time to wait: twice as long each time, up to the most.
 """
+AT_ONCE: Final = datetime.min.replace(tzinfo=UTC)
 LAST_QUESTIONS: Final = 3
 """A job past its deadline is given up on an answer, or after this many questions without one."""
 
@@ -52,8 +53,12 @@ class _Asking:
     """Questions that failed since the last answer."""
     failed_late: int = 0
     """Questions past the deadline that failed: they do not say that the job took too long."""
-    called_back: bool = False
-    """Cancelled: its end is waited for, since it may be made and billed all the same."""
+    not_before: datetime = AT_ONCE
+    """Until when a question that failed asks us to wait."""
+    cancels: int = 0
+    """How often the vendor was asked to cancel; its end is waited for all the same."""
+    cancel_at: datetime | None = AT_ONCE
+    """When it may be asked to; None once it has answered."""
     working_at: timedelta = timedelta(0)
     """After how long the last answer said that the job goes on."""
 
@@ -102,9 +107,8 @@ class Collector:
             asking.failed_late += late and isinstance(answer, PollFailed)
             if isinstance(answer, PollFailed):
                 fault = answer.fault
-                backoff = min(POLL_BACKOFF * 2 ** min(asking.failed, 9), MOST_BACKOFF)
+                asking.not_before = self._again_at(answer, asking.failed)
                 asking.failed += 1
-                await lease.unless_closed(self.clock.sleep(answer.retry_after or backoff))
             elif isinstance(answer, Working):
                 asking.failed, asking.working_at = 0, asking.asked_at
             else:
@@ -118,12 +122,25 @@ class Collector:
     async def _wait_or_call_back(
         self, call: PaidCall, attempt: Attempt, asking: _Asking, lease: Lease
     ) -> None:
-        """Wait for the next question; where the job is cancelled meanwhile, the vendor hears it."""
-        nor = None if asking.called_back else call.cancelled
+        """Wait for the next question; where the job is cancelled meanwhile, the vendor hears it.
+
+        A cancel that failed is asked for again with the questions that follow, as they are.
+        """
+        nor = None if asking.cancels else call.cancelled
         await lease.unless_closed(self._wait(call, asking), nor=nor)
-        if nor and nor.is_set():
-            asking.called_back = True
-            await call_back(call.service, attempt)
+        may = asking.cancel_at is not None and self.clock.now() >= asking.cancel_at
+        if not may or not call.cancelled.is_set():
+            return
+        failed = await call_back(call.service, attempt)
+        asking.cancel_at = self._again_at(failed, asking.cancels) if failed else None
+        asking.cancels += 1
+        wait = asking.not_before - self.clock.now()
+        await lease.unless_closed(self.clock.sleep(max(wait, timedelta(0))))
+
+    def _again_at(self, failed: PollFailed, tries: int) -> datetime:
+        """Return when to ask again what failed, after so many *tries* before it."""
+        backoff = min(POLL_BACKOFF * 2 ** min(tries, 9), MOST_BACKOFF)
+        return self.clock.now() + (failed.retry_after or backoff)
 
     async def close(
         self,
@@ -149,13 +166,14 @@ class Collector:
     async def _wait(self, call: PaidCall, asking: _Asking) -> None:
         if asking.resumed and asking.polls == 0:
             return
-        while (wait := self._due(call, asking) - (self.clock.now() - asking.since)) > timedelta(0):
+        while (wait := self._due(call, asking) - self.clock.now()) > timedelta(0):
             await self.clock.sleep(wait)
 
-    def _due(self, call: PaidCall, asking: _Asking) -> timedelta:
-        """Return at which age the job is asked for, by what is known now."""
+    def _due(self, call: PaidCall, asking: _Asking) -> datetime:
+        """Return when the job is asked for, by what is known now."""
         latency = self.latencies.get(call.learns, Latency())
-        return next_question(latency, asked=asking.asked_at, working=self._working(call))
+        age = next_question(latency, asked=asking.asked_at, working=self._working(call))
+        return max(asking.since + age, asking.not_before)
 
     def _working(self, call: PaidCall) -> Iterator[timedelta]:
         """Yield after how long each job of the step was last seen at work."""
@@ -173,7 +191,7 @@ class Collector:
                     self.latencies[call.learns] = known.learn(
                         seen, after=asking.working_at, working=self._working(call)
                     )
-                if asking.called_back:
+                if asking.cancels:
                     attempt = replace(attempt, cause=Cause.CANCELLED_LATE)
                 return Arrived(attempt, outputs, took, asking.polls)
             case EndedBadly(fault):
@@ -194,13 +212,18 @@ class Collector:
         return closed
 
 
-async def call_back(service: PaidService, attempt: Attempt) -> None:
-    """Ask the vendor to cancel a job, where it can be asked; only its end says what came of it."""
+async def call_back(service: PaidService, attempt: Attempt) -> PollFailed | None:
+    """Ask the vendor to cancel a job, where it can be asked; only its end says what came of it.
+
+    Returns what went wrong where it was not heard.
+    """
     if attempt.cancel_url is None or not isinstance(service, ImageGenerator):
-        return
+        return None
     answer = await service.cancel(attempt.cancel_url)
-    said = answer.fault.sentence() if isinstance(answer, PollFailed) else answer
+    failed = answer if isinstance(answer, PollFailed) else None
+    said = failed.fault.sentence() if failed else answer
     _log.info("job %s, step %s: cancel: %s", attempt.job_id, attempt.step, said)
+    return failed
 
 
 def _late(fault: Fault) -> FailureClass:

@@ -23,7 +23,8 @@ from fireflyassets.fence.standing import (
     absence_tells,
     standing,
 )
-from fireflyassets.fence.step_run import StepRun
+from fireflyassets.fence.step_run import UNPACED_PARK, StepRun, Unpaced
+from fireflyassets.limiter.arithmetic import MAX_PAUSE_US
 from fireflyassets.limiter.errors import LimiterError
 from fireflyassets.limiter.port import Parked, Ticket
 from fireflyassets.ports.clock import Clock, Offload
@@ -35,19 +36,14 @@ from fireflyassets.ports.paid import Accepted, NotAccepted, OutcomeLost, Output
 CAMPAIGN_RULE: Final = "campaign"
 """Who decides, where a campaign allows a send after one of unknown outcome."""
 RETRY_WAIT: Final = timedelta(seconds=2)
-UNPACED_PARK: Final = timedelta(minutes=1)
+LONGEST_PAUSE: Final = timedelta(microseconds=MAX_PAUSE_US)
+"""Who asks for more is not believed: the breaker opens, and one call tries it after this."""
 LONGEST_WAIT: Final = timedelta(seconds=60)
 """In a turn; who is asked to wait longer is parked until then."""
 MOST_EARLY: Final = timedelta(seconds=5)
 """The most a ticket is taken before its time, so that the row is there by then: a row that takes
 three seconds still fits. A ticket that its row outlasts is given up, or sends would come in a crowd
 once a slow store has taken the rows. More would leave more rows open that a kill makes unknown."""
-
-
-class Unpaced(errors.JobDelayed):
-    """The shared limiter can't say when to call, so nothing was sent."""
-
-    remedy = "Look at the limiter's store; the job goes on by itself as soon as it answers."
 
 
 @dataclass(slots=True)
@@ -142,6 +138,9 @@ class Fence:
     async def _outage(self, call: PaidCall, turn: StepRun, retry_after: timedelta | None) -> None:
         turn.outages += 1
         wait = retry_after or RETRY_WAIT * (1 + self.jitter())
+        if wait > LONGEST_PAUSE:
+            await self._pause(call, wait)
+            wait = LONGEST_PAUSE
         if wait > LONGEST_WAIT:
             said = f"Step {call.step}: the service asks for a wait of {wait}."
             raise errors.ServiceUnavailable(said, until=self.clock.now() + wait)
@@ -208,7 +207,7 @@ class Fence:
             case Accepted() as answer:
                 return await self._accepted(call, attempt, answer)
             case OutcomeLost(fault):
-                return await self.collector.close(attempt, AttemptState.LOST, fault)
+                return await self.collector.close(attempt, AttemptState.LOST, call.heard(fault))
             case NotAccepted() as answer:
                 return await self._refused(call, attempt, answer, turn)
 
@@ -241,7 +240,7 @@ class Fence:
     async def _refused(
         self, call: PaidCall, attempt: Attempt, answer: NotAccepted, turn: StepRun
     ) -> Attempt:
-        failure = classify(answer.fault)
+        fault, failure = call.heard(answer.fault), classify(answer.fault)
         # Without a token nothing went to the service itself: no try of it, no pause for it.
         tokenless = answer.fault.family is Family.IMS and failure is not FailureClass.AUTH
         throttled = failure is FailureClass.THROTTLED and not tokenless
@@ -250,7 +249,7 @@ class Fence:
         maybe = self._booked(call, attempt, Cause.POSSIBLE_COST) if answer.possible_cost else ()
         counts = not (throttled or stale_token or tokenless)
         closed = await self.collector.close(
-            attempt, AttemptState.REFUSED, answer.fault, counts=counts, operations=maybe
+            attempt, AttemptState.REFUSED, fault, counts=counts, operations=maybe
         )
         if throttled:
             turn.throttles += 1
@@ -259,11 +258,11 @@ class Fence:
             turn.refreshed = True
         elif failure is FailureClass.STALE_REFERENCE:
             if call.is_stale_again(attempt.n):
-                raise errors.StepRefused(call.step, answer.fault, failure=failure)
+                raise errors.StepRefused(call.step, fault, failure=failure)
         elif tokenless or ACTIONS[failure] is Action.RETRY:
             await self._outage(call, turn, answer.retry_after)
         else:
-            raise errors.StepRefused(call.step, answer.fault, failure=failure)
+            raise errors.StepRefused(call.step, fault, failure=failure)
         return closed
 
     async def _pause(self, call: PaidCall, retry_after: timedelta | None) -> None:

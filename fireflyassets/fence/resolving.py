@@ -117,15 +117,18 @@ class Resolver:
         )
         cost = others.cost
         said = f"Step {attempt.step}, send {attempt.n}"
+        # The row is told to customers: who decided, and why, stay beside the send.
         if dropped:
-            why = f" ({decision.why})" if decision.why else ""
-            reason = f"{said}: given up by {decision.by}{why}; its outcome stays unknown."
+            reason = (
+                f"{said}: nobody could find out what became of it, and the job was given up. Send "
+                "it under a new key to have it made."
+            )
             ttl = decision.at + self.keep(row)
             return Ending(Status.FAILED, reason, (), cost, decision.at, ttl)
         if decision.verdict is Verdict.BILLED and not attempt.status_url:
             reason = (
-                f"{said}: billed, by {decision.by}'s word, and its result is out of reach. Send "
-                "the job under a new key to pay for it once more, or leave it."
+                f"{said}: it was billed, and its result is out of reach. Send the job under a new "
+                "key to pay for it once more, or leave it."
             )
             return Ending(Status.REVIEW, reason, (), cost, decision.at, None)
         return Resumed(decision.at) if may_go_on(row, others, now=decision.at) else None

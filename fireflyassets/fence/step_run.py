@@ -16,6 +16,13 @@ ERROR_PARK: Final = timedelta(minutes=10)
 OUTLASTED_BEFORE_PARK: Final = 5
 SLOW_PARK: Final = timedelta(minutes=1)
 THROTTLE_PARK: Final = timedelta(minutes=2)
+UNPACED_PARK: Final = timedelta(minutes=1)
+
+
+class Unpaced(errors.JobDelayed):
+    """The shared limiter can't say when to call, so nothing was sent."""
+
+    remedy = "Look at the limiter's store; the job goes on by itself as soon as it answers."
 
 
 class LedgerSlow(errors.JobDelayed):

@@ -6,6 +6,7 @@ Does not: reading the environment of this process (``commands.py`` hands it in).
 
 import json
 import os
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -82,6 +83,11 @@ def compose(
         "PYTHONUNBUFFERED": "1",
         "NO_PROXY": HOST,
     }
+
+
+def for_commands(access: Access) -> str:
+    """Return what a shell reads, so that the operators' commands find the embedded AWS."""
+    return "".join(f"export {name}={shlex.quote(value)}\n" for name, value in _aws(access).items())
 
 
 def _is_dropped(name: str) -> bool:

@@ -76,6 +76,11 @@ class StateFolder:
         return self.root / "tokens"
 
     @property
+    def commands(self) -> Path:
+        """What a shell reads before the operators' commands."""
+        return self.root / "env"
+
+    @property
     def lock(self) -> Path:
         """Held by the stack that runs; says which."""
         return self.root / "lock"

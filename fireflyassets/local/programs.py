@@ -7,6 +7,7 @@ Does not: the parts themselves. This is the composition root of the launcher's p
 import argparse
 import errno
 import os
+import shlex
 import shutil
 import sys
 import tempfile
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from fireflyassets.api.pages.shell import PREFIX
-from fireflyassets.core.errors import FactoryError, UnusableConfiguration
+from fireflyassets.core.errors import FactoryError, ServiceDown, UnusableConfiguration
 from fireflyassets.local import demo as course
 from fireflyassets.local import disk, report, sample
 from fireflyassets.local.access import LISTENERS
@@ -55,7 +56,7 @@ def _up(arguments: argparse.Namespace) -> int:
     simulated = simulate(project)
     options = _options(arguments, project, simulated, state=_state(arguments, project))
     try:
-        with interruptible(), _started(options) as stack:
+        with _going_on(options.state), interruptible(), _started(options) as stack:
             say(_welcome(stack))
             for bad in simulated.out_of_service:
                 say(f"Out of service: {bad}")
@@ -101,6 +102,18 @@ def _started(options: Options) -> Generator[Stack]:
     with launched(options, say) as stack:
         require_ledger(stack.access, table_prefix=Settings().table_prefix)
         yield stack
+
+
+@contextmanager
+def _going_on(state: Path) -> Generator[None]:
+    """Say after a service's death how to go on; a state that was lost says so itself."""
+    try:
+        yield
+    except ServiceDown as down:
+        raise ServiceDown(
+            f"{down}\nThe rest was stopped, and the state is kept in {state}: run the same command "
+            "again to go on with it."
+        ) from down
 
 
 def _announce_results(output: Path) -> None:
@@ -164,7 +177,8 @@ def _welcome(stack: Stack) -> str:
             f"  Dagster    {url('dagster')}",
             f"  API docs   {url('api')}/openapi.json",
             f"  Twin       {url('twin')}/_twin/summary",
-            f"  AWS        {url('aws')} (set AWS_ENDPOINT_URL to it)",
+            f"  AWS        {url('aws')}",
+            f"  Commands   . {shlex.quote(str(stack.folder.commands))}",
             f"  Tokens     {stack.folder.tokens}/<customer>",
             f"  Logs       {stack.folder.logs}",
         ]

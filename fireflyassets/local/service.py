@@ -140,15 +140,19 @@ def keep_last(log: Path) -> None:
         log.replace(log.with_suffix(".log.1"))
 
 
+_WELL: Final = ('"level": "INFO"', '"level": "DEBUG"', "INFO:", " - INFO - ")
+
+
 def last_lines(log: Path) -> str:
-    """Return the end of a log, indented."""
+    """Return the end of a log, indented, without what only says that all went well."""
     try:
         with log.open("rb") as file:
             file.seek(max(0, log.stat().st_size - TAIL_BYTES))
             text = file.read().decode("utf-8", "replace")
     except OSError as error:
         return f"    (not readable: {error.strerror})"
-    lines = text.splitlines()[-TAIL_LINES:] or ["(empty)"]
+    told = [line for line in text.splitlines() if not any(word in line for word in _WELL)]
+    lines = told[-TAIL_LINES:] or ["(nothing that went wrong)"]
     return "\n".join(f"    {line}" for line in lines)
 
 

@@ -21,6 +21,8 @@ class Declined:
 
     rule: str
     fix: str
+    word: str
+    """What was found, as the prompt has it, its spaces made single."""
 
 
 Verdict = Allowed | Rewritten | Declined

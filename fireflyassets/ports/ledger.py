@@ -39,7 +39,7 @@ class JobLedger(WaveLedger, BudgetLedger):
         """Write each row unless its id is taken, with its outbox row in the same transaction.
 
         The conditional write *is* the idempotency claim: one caller alone gets `Recorded`. What a
-        row's booking holds leaves the *block* with its write.
+        row's booking holds leaves the *block* with its write; one that holds nothing needs none.
 
         Raises:
             ReservationLapsed: The block is gone.
@@ -66,8 +66,12 @@ class JobLedger(WaveLedger, BudgetLedger):
         after: Place | None,
         status: Status | None = None,
         most: int,
+        newest_first: bool = False,
     ) -> list[JobRow]:
-        """Return up to *most* of those rows behind *after*; those recorded meanwhile come last."""
+        """Return up to *most* of those rows behind *after*; those recorded meanwhile come last.
+
+        With *newest_first* the order is the other way round, and so is what is behind.
+        """
 
     # dispatch
     @abstractmethod

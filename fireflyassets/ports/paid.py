@@ -62,11 +62,6 @@ class Done:
 
     outputs: tuple[Output, ...]
 
-    @property
-    def denied_words(self) -> bool:
-        """Say whether a picture left out a part of the prompt."""
-        return any(output.ignored_words for output in self.outputs)
-
 
 @dataclass(frozen=True, slots=True)
 class EndedBadly:

@@ -118,7 +118,7 @@ async def read_request(tools: Receiver, row: JobRow) -> JobRequest:
     request = manifest.load(content) if content else None
     if (
         request is None
-        or request.digest() != row.body_hash
+        or not request.is_of(row.body_hash)
         or ids.job_id(request.customer, request.key) != row.job_id
     ):
         raise errors.UnreadableManifest(row.job_id)
@@ -168,6 +168,7 @@ def result_of(call: StepCall, arrived: Arrived, kept: Kept) -> StepResult:
         operations=call.rates.price,
         model=kept.model,
         seed=kept.seed,
+        ignored_words=any(output.ignored_words for output in arrived.outputs),
         facts={
             "seconds": f"{arrived.took.total_seconds():.2f}",
             "polls": str(arrived.polls),

@@ -7,8 +7,9 @@ A request holds one block for all its rows. Each row takes its part over in its 
 whatever dies in between leaves a block that shows what no row holds. Such a block lapses.
 """
 
+import functools
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -16,7 +17,7 @@ from itertools import accumulate
 from typing import Final
 from uuid import uuid4
 
-from fireflyassets.core.budget import Block, Booking, Cap, drawn_on, month_of
+from fireflyassets.core.budget import Block, Booking, Cap, Counter, drawn_on, month_of
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.errors import StoreUnavailable
 from fireflyassets.core.job import JobRow
@@ -64,26 +65,59 @@ class Hold:
         Raises:
             BudgetsUnreadable: The customer's budgets can't be read.
         """
-        config = self.campaign.config
-        caps = self.catalogue.caps(config.customer, self.now.date())
-        caps = drawn_on(caps, config.campaign, config.cost_tags)
+        caps = self._caps()
         if not caps:
             told = ledger.record(rows)
             return {row.job_id: one for row, one in zip(rows, told, strict=True)}
-        block, refused = self._reserve(ledger, rows, caps)
+        block, refused = self._reserve(rows, caps, functools.partial(ledger.reserve, now=self.now))
         if block is None:
             return {**refused}
         booked = [_booked(row, block) for row in rows if row.job_id not in refused]
         return {**refused, **_recorded(ledger, booked, block)}
 
+    def look(self, ledger: JobLedger, rows: Sequence[JobRow]) -> dict[str, Unaffordable]:
+        """Return which of *rows* do not fit just now, by id; nothing is held.
+
+        Raises:
+            BudgetsUnreadable: The customer's budgets can't be read.
+        """
+        caps = self._caps()
+        if not caps or not rows:
+            return {}
+        found = ledger.counters(self.campaign.config.customer, month_of(self.now))
+        counters = {one.scope: one for one in found}
+        _, refused = self._reserve(rows, caps, functools.partial(self._fits, counters))
+        return refused
+
+    def _caps(self) -> Sequence[Cap]:
+        config = self.campaign.config
+        caps = self.catalogue.caps(config.customer, self.now.date())
+        return drawn_on(caps, config.campaign, config.cost_tags)
+
+    def _fits(
+        self, counters: Mapping[str, Counter], block: Block, caps: Sequence[Cap]
+    ) -> Reserved | OverBudget:
+        """Say what a reservation would be answered."""
+        tight: list[OverBudget] = []
+        for cap in caps:
+            one = counters.get(cap.scope, Counter(block.customer, block.month, cap.scope))
+            bound = one.bound(cap.operations, self.now)
+            if one.taken + block.left > bound:
+                stands = (cap.scope, block.month, bound, one.spent, one.reserved)
+                tight.append(OverBudget(*stands, wanted=block.left))
+        return min(tight, key=lambda one: (one.room, one.scope), default=Reserved(block))
+
     def _reserve(
-        self, ledger: JobLedger, rows: Sequence[JobRow], caps: Sequence[Cap]
+        self,
+        rows: Sequence[JobRow],
+        caps: Sequence[Cap],
+        reserve: Callable[[Block, Sequence[Cap]], Reserved | OverBudget],
     ) -> tuple[Block | None, dict[str, Unaffordable]]:
         """Return the block of the rows that fit, and why the others do not, by job id."""
         wanted, refused = rows, dict[str, Unaffordable]()
         while wanted:
             block = self._block(wanted, caps)
-            told = ledger.reserve(block, caps, now=self.now)
+            told = reserve(block, caps)
             if isinstance(told, Reserved):
                 _tell(told)
                 return block, refused
@@ -111,7 +145,8 @@ def _recorded(ledger: JobLedger, rows: Sequence[JobRow], block: Block) -> dict[s
     whole = False
     try:
         told = ledger.record(rows, block)
-        whole = all(isinstance(one, Recorded) for one in told)
+        # The last row that holds something takes the block away; of free rows none does.
+        whole = bool(block.left) and all(isinstance(one, Recorded) for one in told)
     finally:
         if not whole:
             _give_back(ledger, block)

@@ -160,7 +160,7 @@ def judged(
     if isinstance(verdict, Allowed):
         return draft
     if isinstance(verdict, Declined):
-        sentence = "The prompt says what it must not say."
+        sentence = f"The prompt says '{verdict.word}', which it must not say."
         problems = (Problem("prompt", verdict.rule, sentence, verdict.fix),)
         return Invalid(tuple(replace(one, row=draft.number) for one in problems))
     request = replace(request, rewritten=verdict)

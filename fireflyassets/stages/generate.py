@@ -51,7 +51,7 @@ async def generate(
     """Make the step's picture, or return the one that was made before; *aspect* if it fans out."""
     name = stored_name(step, aspect)
     if made := job.made(name):
-        return made
+        return _whole(step, made)
     taken = await references(tools, step, pictures)
     call = _paid_call(tools, job, step, taken, aspect)
     try:
@@ -61,9 +61,13 @@ async def generate(
             await forget(tools, taken)
         raise
     made = await bind(tools, call, arrived, await receive(tools, call, step, arrived))
-    if any(output.ignored_words for output in arrived.outputs):
-        # It is paid and kept; who sends the job on after a look uses it as it is.
-        fault = Fault(call.service.family, None, "words_ignored", "prompt")
+    return _whole(step, made)
+
+
+def _whole(step: PictureStep, made: StepResult) -> StepResult:
+    """Return a result that no word of its prompt was left out of, whoever bound it and when."""
+    if made.ignored_words:
+        fault = Fault(step.family, None, "words_ignored", "prompt")
         raise errors.StepRefused(step.name, fault, failure=FailureClass.UNSAFE_CONTENT)
     return made
 

@@ -13,10 +13,9 @@ and may be lost.
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import cache
 
-from fireflyassets.core import manifest, message
+from fireflyassets.core import ids, manifest, message
 from fireflyassets.core.brief import Row
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.errors import ServiceDown
@@ -31,6 +30,8 @@ from fireflyassets.ports.queue import JobQueue
 from fireflyassets.stages.budgeting import Hold, Unaffordable
 from fireflyassets.stages.drafting import Draft, Invalid, card_of_day, drafted, judged
 from fireflyassets.stages.pinning import pin, pin_card
+from fireflyassets.stages.repeats import Repeats
+from fireflyassets.stages.steering import held_with_campaign
 
 _log = logging.getLogger(__name__)
 
@@ -84,14 +85,33 @@ class Intake:
             UnusableConfiguration: No rate card prices the campaign's recipe today.
             BudgetsUnreadable: The customer's budgets can't be read.
         """
+        known = self.ledger.jobs(customer, _named(rows, customer))
+        repeats = Repeats(self.objects, known, customer=customer, campaign=campaign)
+        # Before any rule: what was taken once is taken, whatever the campaign says by now.
+        before = [repeats.of(row) for row in rows]
+        rest = [row for row, known_as in zip(rows, before, strict=True) if known_as is None]
+        if not rest:
+            return [*filter(None, before)]
         loaded = self.catalogue.campaign(customer, campaign)
+        told = iter(self._take(rest, loaded, known, partial=partial, wake=wake, dry_run=dry_run))
+        return [known_as or next(told) for known_as in before]
+
+    def _take(
+        self,
+        rows: Sequence[Row],
+        loaded: Campaign,
+        known: Mapping[str, JobRow],
+        *,
+        partial: bool,
+        wake: bool,
+        dry_run: bool,
+    ) -> list[Answer]:
+        """Answer what was not sent before in the same words."""
         now = self.clock.now()
         card = card_of_day(self.catalogue, now.date())
         drafts = drafted(rows, loaded, card, now=now)
-        named = {draft.job_id for draft in drafts if isinstance(draft, Draft)}
-        known = self.ledger.jobs(customer, named)
         there = cache(self.objects.exists)  # Of this call: one picture may serve a whole brief.
-        # A known request was judged when it was new.
+        # What stands under a known key is another request: no word of this one is used.
         drafts = [
             judged(draft, loaded, self.guardrail, there)
             if isinstance(draft, Draft) and draft.job_id not in known
@@ -105,13 +125,18 @@ class Intake:
         if not partial and any(_is_bad(draft, owners) for draft in drafts):
             return [_withheld(draft, known, owners) for draft in drafts]
         claims = [draft for draft in valid if fresh.get(draft.job_id) is draft]
+        hold = Hold(self.catalogue, loaded, now, partial=partial)
         if dry_run:
-            return [_priced(draft, owners) for draft in drafts]
+            over = hold.look(self.ledger, [draft.row for draft in claims])
+            return [
+                (isinstance(draft, Draft) and over.get(draft.job_id)) or _priced(draft, owners)
+                for draft in drafts
+            ]
         if claims:
             # Before the rows: a wave works from what its jobs were priced under.
             pin(self.objects, self.catalogue, loaded)
             pin_card(self.objects, card)
-        told = self._record(claims, loaded, now=now, partial=partial, wake=wake)
+        told = self._record(claims, hold, wake=wake)
         refused = {job for job, one in told.items() if isinstance(one, Unaffordable)}
         owners |= {job: one.row for job, one in told.items() if not isinstance(one, Unaffordable)}
         return [
@@ -123,13 +148,7 @@ class Intake:
         ]
 
     def _record(
-        self,
-        claims: Sequence[Draft],
-        campaign: Campaign,
-        *,
-        now: datetime,
-        partial: bool,
-        wake: bool,
+        self, claims: Sequence[Draft], hold: Hold, *, wake: bool
     ) -> dict[str, Recording | Unaffordable]:
         if not claims:
             return {}
@@ -139,12 +158,13 @@ class Intake:
             replace(draft.row, input_manifest=pointer)
             for draft, pointer in zip(claims, kept.pointers, strict=True)
         ]
-        hold = Hold(self.catalogue, campaign, now, partial=partial)
         found = hold.record(self.ledger, rows)
+        new = [told.row for told in found.values() if isinstance(told, Recorded)]
+        held = held_with_campaign(self.ledger, new, now=now)
         if wake:
-            new = [job for job, told in found.items() if isinstance(told, Recorded)]
-            self._wake(new, claims[0].row.customer_id)
-        return found
+            due = [row.job_id for row in new if row.job_id not in held]
+            self._wake(due, claims[0].row.customer_id)
+        return found | {job: Recorded(row) for job, row in held.items()}
 
     def _wake(self, job_ids: Sequence[str], customer: str) -> None:
         if not job_ids:
@@ -153,6 +173,12 @@ class Intake:
             self.queue.send(message.wakes(job_ids), tenant=customer)
         except (ServiceDown, ConnectionError):
             _log.warning("Wake-up for %d jobs not sent; dispatch finds them anyway.", len(job_ids))
+
+
+def _named(rows: Sequence[Row], customer: str) -> set[str]:
+    """Return the ids of the jobs that the rows' keys stand for."""
+    keys = (row.raw.key for row in rows if row.raw)
+    return {ids.job_id(customer, key) for key in keys if ids.KEY.fullmatch(key)}
 
 
 def _is_bad(draft: Draft | Invalid, owners: Mapping[str, JobRow]) -> bool:

@@ -5,19 +5,20 @@ Spends: nothing.
 
 A message is deleted only once the ledger holds its job; whatever stops this before that brings
 the message back, and the idempotency key absorbs the repeat. A message that can't be read or that
-intake refuses goes to the dead-letter queue with the reason, so that it holds up nobody.
+intake refuses goes to the dead-letter queue with the reason, so that it holds up nobody; and
+nothing that one message meets, a queue that refuses it included, costs its neighbours their turn.
 """
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import groupby
 from typing import Final
 
 from fireflyassets.core import ids
 from fireflyassets.core.brief import Row
-from fireflyassets.core.errors import Refused, UnknownCampaign
+from fireflyassets.core.errors import Refused, ServiceDown, StoreUnavailable, UnknownCampaign
 from fireflyassets.core.message import (
     BODY_LIMIT,
     Pointed,
@@ -39,6 +40,8 @@ _SLICE: Final = 50
 _EMPTY_LOOKS: Final = 2
 """One empty answer is not proof of an empty queue."""
 _REASON_LIMIT: Final = 1_000
+_OUTAGES: Final = (StoreUnavailable, ServiceDown, ConnectionError)
+"""No fault of any message: another try in this slice meets it as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +98,23 @@ def drain(
 def _pass_on(
     queue: JobQueue, intake: Intake, messages: Sequence[Message], senders: Senders
 ) -> Drained:
-    read = [(message, _believed(message, intake.objects, senders)) for message in messages]
+    """Deal with each message of a slice, whatever the others meet; then raise what the first met.
+
+    Raises:
+        Exception: Whatever it was; the messages that met it come back.
+    """
+    apart = _Apart(queue, intake)
+    read = [(message, apart.read(message, senders)) for message in messages]
     woken = [message for message, said in read if isinstance(said, Wake)]
-    queue.delete(woken)
-    total = Drained(wakes=len(woken))
+    total = apart.delete(woken, Drained(wakes=len(woken)))
     for message, said in read:
         if isinstance(said, tuple):
-            queue.quarantine(message, reason=_reason(said))
-            total += Drained(quarantined=1)
+            total += apart.put_aside(message, _reason(said))
     requested = [(message, said) for message, said in read if isinstance(said, Requested)]
-    for (customer, campaign), group in groupby(sorted(requested, key=_slug), key=_slug):
-        total += _record(queue, intake, list(group), customer=customer, campaign=campaign)
+    for _, group in groupby(sorted(requested, key=_slug), key=_slug):
+        total += apart.record(list(group))
+    if apart.failures:
+        raise apart.failures[0]
     return total
 
 
@@ -145,55 +154,85 @@ def _slug(item: tuple[Message, Requested]) -> tuple[str, str]:
     return item[1].customer, item[1].campaign
 
 
-def _record(
-    queue: JobQueue,
-    intake: Intake,
-    group: Sequence[tuple[Message, Requested]],
-    *,
-    customer: str,
-    campaign: str,
-) -> Drained:
-    rows = [Row(None, said.raw) for _, said in group]
-    try:
-        answers = intake.accept(
-            rows, customer=customer, campaign=campaign, partial=True, wake=False
-        )
-    except Refused as refusal:
-        return _put_off(queue, [message for message, _ in group], refusal)
-    return _settle(queue, [message for message, _ in group], answers)
+@dataclass(frozen=True, slots=True)
+class _Apart:
+    """The boundary round each message of a slice: what one meets costs none of the others."""
 
+    queue: JobQueue
+    intake: Intake
+    failures: list[Exception] = field(default_factory=list[Exception])
 
-def _put_off(queue: JobQueue, messages: Sequence[Message], refusal: Refused) -> Drained:
-    """Deal with messages that a fault of our files stops, and not their own.
+    def read(
+        self, message: Message, senders: Senders
+    ) -> Wake | Requested | tuple[Problem, ...] | None:
+        """Return what a message says; None where that can't be told now."""
+        try:
+            return _believed(message, self.intake.objects, senders)
+        except Exception as error:  # noqa: BLE001 - the boundary.
+            self.failures.append(error)
+            return None
 
-    Files that are mended or copied whole in time lose nothing: such a message comes back. The last
-    time it would end in the dead-letter queue by itself, without the reason; so it goes with it.
-    """
-    hopeless = isinstance(refusal, UnknownCampaign)
-    told = Drained()
-    for message in messages:
-        if not hopeless and message.receives < MAX_RECEIVES:
-            told += Drained(waiting=1)
-            continue
-        queue.quarantine(message, reason=f"{refusal} {refusal.remedy}"[:_REASON_LIMIT])
-        told += Drained(quarantined=1)
-    return told
+    def delete(self, messages: Sequence[Message], told: Drained) -> Drained:
+        """Delete what is dealt with; what stays comes back and is a repeat then."""
+        try:
+            self.queue.delete(messages)
+        except Exception as error:  # noqa: BLE001 - the boundary.
+            self.failures.append(error)
+        return told
 
+    def put_aside(self, message: Message, reason: str) -> Drained:
+        """Make a message a dead letter."""
+        try:
+            self.queue.quarantine(message, reason=reason)
+        except Exception as error:  # noqa: BLE001 - the boundary.
+            self.failures.append(error)
+            return Drained()
+        return Drained(quarantined=1)
 
-def _settle(queue: JobQueue, messages: Sequence[Message], answers: Sequence[Answer]) -> Drained:
-    total = Drained()
-    durable: list[Message] = []
-    for message, answer in zip(messages, answers, strict=True):
-        reason = _refusal(answer)
-        if reason is None:
-            durable.append(message)
-            new = isinstance(answer, Recorded)
-            total += Drained(recorded=1) if new else Drained(repeated=1)
-        else:
-            queue.quarantine(message, reason=reason)
-            total += Drained(quarantined=1)
-    queue.delete(durable)
-    return total
+    def record(self, group: Sequence[tuple[Message, Requested]]) -> Drained:
+        """Record requests of one campaign together, or each alone where one of them fails."""
+        (message, said), *others = group
+        rows = [Row(None, said.raw) for _, said in group]
+        try:
+            answers = self.intake.accept(
+                rows, customer=said.customer, campaign=said.campaign, partial=True, wake=False
+            )
+        except _OUTAGES as error:
+            self.failures.append(error)
+            return Drained()
+        except Exception as error:  # noqa: BLE001 - the boundary.
+            if others:
+                return sum((self.record([one]) for one in group), Drained())
+            return self._put_off(message, error)
+        return self._settle([message for message, _ in group], answers)
+
+    def _put_off(self, message: Message, error: Exception) -> Drained:
+        """Deal with a message that a fault of ours stops, such as a campaign out of service.
+
+        Files that are mended or copied whole in time lose nothing: it comes back. The last time it
+        would end in the dead-letter queue by itself, without the reason; so it goes with it.
+        """
+        if not isinstance(error, Refused):
+            self.failures.append(error)
+        if not isinstance(error, UnknownCampaign) and message.receives < MAX_RECEIVES:
+            return Drained(waiting=1)
+        reason = f"It failed here {message.receives} times, with {type(error).__name__}."
+        if isinstance(error, Refused):
+            reason = f"{error} {error.remedy}"
+        return self.put_aside(message, reason[:_REASON_LIMIT])
+
+    def _settle(self, messages: Sequence[Message], answers: Sequence[Answer]) -> Drained:
+        total = Drained()
+        durable: list[Message] = []
+        for message, answer in zip(messages, answers, strict=True):
+            reason = _refusal(answer)
+            if reason is None:
+                durable.append(message)
+                new = isinstance(answer, Recorded)
+                total += Drained(recorded=1) if new else Drained(repeated=1)
+            else:
+                total += self.put_aside(message, reason)
+        return self.delete(durable, total)
 
 
 def _refusal(answer: Answer) -> str | None:

@@ -7,10 +7,10 @@ looked at before each wave is formed, so that what a wave gives back stays back.
 conditional on the row as it was read.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from datetime import timedelta
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Final
 
 from fireflyassets.core.job import CAMPAIGN, Cancel, Hold, JobRow
@@ -154,6 +154,26 @@ class Steering:
             if len(page) < _PAGE:
                 return
             after = Place(page[-1].created_at, page[-1].job_id)
+
+
+def held_with_campaign(
+    ledger: JobLedger, rows: Sequence[JobRow], *, now: datetime
+) -> dict[str, JobRow]:
+    """Put the hold of their campaign, if it has one, on new *rows*; return those it holds, by id.
+
+    Dispatch would hold them as well, and only then would their reason say what they wait for.
+    """
+    hold = ledger.campaign_hold(rows[0].customer_id, rows[0].campaign_id) if rows else None
+    if hold is None:
+        return {}
+    held: dict[str, JobRow] = {}
+
+    def put(row: JobRow) -> None:
+        if ledger.hold_with_campaign(row, hold, now=now):
+            held[row.job_id] = replace(row, hold=hold, reason=hold.reason, updated_at=now)
+
+    _each(put, rows)
+    return held
 
 
 def _each(move: Callable[[JobRow], object], rows: Iterable[JobRow]) -> None:

@@ -133,18 +133,22 @@ class Watch:
             tally.set(metric.QUEUED, jobs, customer=customer, credential=credential)
 
     def _budgets(self, now: datetime) -> None:
-        """Tell how much each customer's month has taken of whichever budget is nearest its end."""
+        """Tell how much is taken of whichever budget of any customer is nearest its end."""
+        customers = {one.config.customer for one in self.catalogue.campaigns().values()}
+        used = [share for one in customers for share in self._used(one, now)]
+        if used:
+            self.tally.set(metric.BUDGET, max(used))
+
+    def _used(self, customer: str, now: datetime) -> Iterator[float]:
         month = month_of(now)
-        for customer in {one.config.customer for one in self.catalogue.campaigns().values()}:
-            try:
-                caps = self.catalogue.caps(customer, now.date())
-            except errors.BudgetsUnreadable:
-                continue  # Its jobs wait with that reason.
-            if caps:
-                counters = self.budgets.counters(customer, month)
-                standings = side_by_side(caps, counters, customer, month)
-                used = [one.used(now) or 0 for one in standings]
-                self.tally.set(metric.BUDGET, float(max(used)), customer=customer)
+        try:
+            caps = self.catalogue.caps(customer, now.date())
+        except errors.BudgetsUnreadable:
+            return  # Its jobs wait with that reason.
+        counters = self.budgets.counters(customer, month) if caps else []
+        for one in side_by_side(caps, counters, customer, month):
+            if (used := one.used(now)) is not None:
+                yield float(used)
 
     def _organisations(self) -> dict[str, set[tuple[str, str]]]:
         """Return organisation -> its (credential, customer), of loaded campaigns."""

@@ -208,7 +208,8 @@ class Worker:
     ) -> None:
         job.word, job.error_code, job.message = word, error_code, message
         job.ends_at = _later(job.ends_at, self._sim.clock.now(), hurried=self._hurry.is_set())
-        billed = self._sim.settings.bill_failures or word not in UNBILLED_WORDS
+        counts = self._sim.settings.bill_failures or word not in UNBILLED_WORDS
+        billed = counts and bool(job.outputs)
         self._sim.bills.settle(job.name, outputs=len(job.outputs), billed=billed)
         self._sim.keep_job(job)
 

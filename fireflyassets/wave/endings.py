@@ -60,6 +60,7 @@ def troubled(
 ) -> Ending | Release:
     """Return how a failed job ends: its class decides; the recipe's *wish* where it is free to."""
     action = ACTIONS[trouble.failure]
+    wish = wish if wish and wish.decides(trouble.failure) else None
     if action is Action.HOLD or wish is OnFailure.HOLD:
         return Release(str(trouble), hold=Hold(str(trouble), now, FACTORY))
     if action is Action.PARK:

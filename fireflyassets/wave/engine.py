@@ -16,6 +16,7 @@ from fireflyassets.core.job import FACTORY, Hold, JobRow
 from fireflyassets.core.recipe_step import OnFailure
 from fireflyassets.core.status import Status
 from fireflyassets.fence.call import Lease
+from fireflyassets.fence.resolving import look_again
 from fireflyassets.ports.clock import Offload
 from fireflyassets.ports.entries import Claim, Ending, Release, Wave
 from fireflyassets.ports.trace import traced
@@ -83,7 +84,7 @@ class WaveEngine:
         try:
             rows = await self._mine()
             self.first_tickets.wanted = len(rows)
-            self.wishes.jobs.update({row.job_id: asyncio.Event() for row in rows})
+            self.wishes.begin(rows)
             await self._wait_for_turn()
             await self._count_share()
             await self._work(rows)
@@ -104,10 +105,9 @@ class WaveEngine:
         self.lease.closed.set()
 
     async def _mine(self) -> list[JobRow]:
-        ids = self.wave.jobs
-        found = await self.settle(self.tools.ledger.jobs, self.wave.customer, ids)
+        found = await self.settle(self.tools.ledger.jobs, self.wave.customer, self.wave.jobs)
         mine: list[JobRow] = []
-        for job_id in ids:
+        for job_id in self.wave.jobs:
             row = found.get(job_id)
             if row is None or row.wave != self.wave.wave_id:
                 self.report(Skipped(job_id, "its row does not name this wave"))
@@ -234,6 +234,7 @@ class WaveEngine:
         now = tools.clock.now()
         status = await self.settle(tools.ledger.release, claim, move, now=now)
         if status is Status.CANCELLED:
+            await self.settle(look_again, tools.ledger, job_id, now=now)  # It has cost by now.
             return Ended(job_id, Turn.FAILED, status, f"Cancelled as asked. {move.reason}")
         turn = Turn.HELD if move.hold else Turn.PARKED
         return Ended(job_id, turn, row.status, move.reason)

@@ -74,8 +74,8 @@ class JobRun:
         renditions = fanned.get(recipe.last.name, {})
         if not recipe.composes and (last := pictures.get(recipe.last.name)):
             renditions = dict.fromkeys(self.job.request.aspects, last)
-        if not renditions:
-            raise errors.NothingMade
+        if missing := [one for one in self.job.request.aspects if one not in renditions]:
+            raise errors.RenditionMissing(missing)
         return await self._deliver(pictures, renditions)
 
     def _given(self) -> dict[str, StepResult]:
@@ -135,8 +135,8 @@ class JobRun:
                 if isinstance(step, ComposeStep):
                     return await compose(self.tools, self.job, step, aspect or "", made)
                 return await generate(self.tools, self.job, step, made, aspect)
-        except errors.JobFailed:
-            if step.on_failure is OnFailure.SKIP:
+        except errors.JobFailed as failed:
+            if step.on_failure is OnFailure.SKIP and step.on_failure.decides(failed.failure):
                 return None
             raise
 

@@ -6,11 +6,13 @@ which the ledger sees to.
 
 import asyncio
 import logging
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
 from fireflyassets.core import errors
+from fireflyassets.core.job import JobRow
 from fireflyassets.ports.clock import Clock, Offload
 from fireflyassets.ports.ledger import JobLedger
 
@@ -27,6 +29,11 @@ class Wishes:
     offload: Offload
     jobs: dict[str, asyncio.Event] = field(default_factory=dict[str, asyncio.Event])
 
+    def begin(self, rows: Iterable[JobRow]) -> None:
+        """Take jobs up; a wish of before the run is there already."""
+        self.jobs.update({row.job_id: asyncio.Event() for row in rows})
+        self._heed(rows)
+
     async def hear(self, every: timedelta) -> None:
         """Look at all rows again and again: whenever a wish came, the next look finds it."""
         while True:
@@ -36,6 +43,9 @@ class Wishes:
             except errors.StoreUnavailable as outage:
                 _log.warning("cancels are heard later: %s", outage)
                 continue
-            for row in rows.values():
-                if row.cancel and row.job_id in self.jobs:
-                    self.jobs[row.job_id].set()
+            self._heed(rows.values())
+
+    def _heed(self, rows: Iterable[JobRow]) -> None:
+        for row in rows:
+            if row.cancel and row.job_id in self.jobs:
+                self.jobs[row.job_id].set()

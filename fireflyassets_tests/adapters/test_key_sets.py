@@ -1,7 +1,10 @@
 """Keys over HTTP. Here: how often the issuer is asked, and what of its answers counts."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from datetime import timedelta
+from threading import Event
+from typing import cast
 
 import httpx
 import pytest
@@ -60,6 +63,55 @@ def test_invented_key_ids_do_not_flood_the_issuer() -> None:
     keys.key_set(having="invented-too")
 
     assert len(issuer.asked) == 2
+
+
+def test_a_slow_issuer_keeps_nobody_waiting_whose_key_is_known() -> None:
+    """A stranger's invented key id starts an ask; good tokens are read from memory meanwhile."""
+    issuer, clock = Issuer(), FakeClock(NOON)
+    keys = issuer.keys(clock)
+    keys.key_set(having="one")
+    asked, answered = Event(), Event()
+
+    def late() -> httpx.Response:
+        asked.set()
+        answered.wait(60)
+        return httpx.Response(200, json={"keys": [*known, {"kty": "EC", "kid": "two"}]})
+
+    known = [{"kty": "EC", "kid": "one"}]
+    issuer.answers[KEYS] = late
+    clock.jump(PATIENCE)
+    with ThreadPoolExecutor(2) as pool:
+        waiting = [pool.submit(keys.key_set, having="two") for _ in range(2)]
+        assert asked.wait(60)
+        meanwhile = keys.key_set(having="one")
+        answered.set()
+        found = [one.result(60) for one in waiting]
+
+    assert meanwhile == SET
+    assert [len(cast("list[object]", one["keys"])) for one in found] == [2, 2]
+    assert len(issuer.asked) == 2
+
+
+def test_few_wait_for_a_slow_issuer() -> None:
+    """The others hear 503 at once, so that invented key ids do not fill the server's threads."""
+    issuer, clock = Issuer(), FakeClock(NOON)
+    keys = issuer.keys(clock)
+    answered = Event()
+
+    def late() -> httpx.Response:
+        answered.wait(60)
+        return httpx.Response(200, json=SET)
+
+    issuer.answers[KEYS] = late
+
+    with ThreadPoolExecutor(20) as pool:
+        asks = [pool.submit(keys.key_set, having="one") for _ in range(20)]
+        told = as_completed(asks, timeout=60)
+        refused = [next(told).exception() for _ in range(12)]
+        answered.set()
+
+    assert all(isinstance(one, ServiceDown) for one in refused)
+    assert [one.exception() for one in asks].count(None) == 8
 
 
 def test_keys_are_found_by_discovery() -> None:

@@ -1,7 +1,7 @@
 """Files that change under a running process: noticed soon, read whole, never half."""
 
 import os
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -186,3 +186,41 @@ def test_a_list_that_can_not_be_read_lets_nothing_through(watch: Watch) -> None:
     with pytest.raises(UnusableConfiguration, match=r"guardrails/brands.yaml: line 2: colour"):
         judged(watch)
     assert watch.version()
+
+
+BUDGETS = "customer: [{valid_from: 2026-01-01, source: a test, operations: '10'}]\n"
+QUIET = timedelta(minutes=10)
+
+
+def after_a_quiet_time(root: Path) -> Watch:
+    """Return a watch that looked long ago and whose clock is past every touch of a file."""
+    watch = Watch(root)
+    watch.clock.jump(datetime.fromtimestamp(root.stat().st_ctime, UTC) - NOON + QUIET)
+    return watch
+
+
+def test_who_asks_first_after_a_quiet_time_is_judged_by_the_files_as_they_are(
+    tmp_path: Path,
+) -> None:
+    """A cap, a word or its removal counts from the first request on, however long none came."""
+    watch = after_a_quiet_time(tmp_path)
+    watch.project.write("budgets/acme.yaml", BUDGETS)
+    watch.project.write("guardrails/brands.yaml", LIST)
+    assert len(watch.catalogue.caps("acme", NOON.date())) == 1
+    assert judged(watch) == "Declined"
+
+    (tmp_path / "guardrails" / "brands.yaml").unlink()
+    watch.clock.jump(QUIET)
+    assert judged(watch) == "Allowed"
+
+
+def test_a_file_that_was_touched_just_now_is_not_taken_at_the_first_look(tmp_path: Path) -> None:
+    """It may still be written, however long nobody asked before; the second look takes it."""
+    watch = after_a_quiet_time(tmp_path)
+    path = watch.project.write("budgets/acme.yaml", BUDGETS)
+    now = watch.clock.now().timestamp()
+    os.utime(path, (now, now))
+
+    assert not watch.catalogue.caps("acme", NOON.date())
+    watch.look()
+    assert watch.catalogue.caps("acme", NOON.date())

@@ -1,15 +1,24 @@
 """Briefs over HTTP. Here: all or none, a part on request, and every bad row named."""
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
+from fireflyassets.adapters.memory.ledger import MemoryLedger
+from fireflyassets.adapters.provider import OidcProvider
+from fireflyassets.api.app import create_app
 from fireflyassets.core import ids
-from fireflyassets_tests.api.desk_clerk import JOB, clerk
-from fireflyassets_tests.front_door import (
-    CAMPAIGN,
-    CUSTOMER,
-)
+from fireflyassets.core.budget import Block
+from fireflyassets.core.errors import StoreUnavailable
+from fireflyassets.core.job import JobRow
+from fireflyassets.ports.entries import Recording
+from fireflyassets.settings import Settings
+from fireflyassets_tests.api.desk_clerk import ISSUER, JOB, PUBLIC, Clerk, clerk, ports_of
+from fireflyassets_tests.front_door import CAMPAIGN, CUSTOMER, front_door
+
+SETTINGS = Settings(api_url=PUBLIC, oidc_issuer=ISSUER)
 
 HEAD = "key,prompt,locale,headline,aspects"
 ROW = "k1,A glass,en-GB,Spring,1920x1080|1080x1080"
@@ -44,6 +53,43 @@ def test_a_brief_sent_twice_is_the_same_brief() -> None:
 
     assert (told["accepted"], told["repeated"]) == (0, 1)
     assert told["jobs"][0]["repeated"] is True
+
+
+class BreakingLedger(MemoryLedger):
+    """A ledger that dies behind the first rows of a brief, once."""
+
+    broken = False
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__()
+        self._error = error
+
+    def record(self, rows: Sequence[JobRow], block: Block | None = None) -> list[Recording]:
+        if self.broken:
+            return super().record(rows, block)
+        self.broken = True
+        super().record(rows[:50], block)
+        raise self._error
+
+
+@pytest.mark.parametrize(
+    ("error", "status"), [(StoreUnavailable("DynamoDB", "away"), 503), (KeyError("a bug"), 500)]
+)
+def test_a_brief_that_was_half_written_is_healed_by_sending_it_again(
+    error: Exception, status: int
+) -> None:
+    """The answer does not deny it; whoever sends the same again has each job once."""
+    door = replace(front_door(), ledger=BreakingLedger(error))
+    desk = Clerk(door, create_app(ports_of(door), SETTINGS, OidcProvider(SETTINGS)))
+    content = sheet(*(ROW.replace("k1", f"k{number}") for number in range(150)))
+
+    first = desk.ask("POST", BATCH, content=content, headers=CSV)
+    second = desk.ask("POST", BATCH, content=content, headers=CSV)
+
+    assert first.status_code == status
+    assert "A part of it may be done: send the same again" in first.json()["detail"]
+    assert (second.json()["accepted"], second.json()["repeated"]) == (100, 50)
+    assert len(door.ledger.campaign_jobs(CUSTOMER, CAMPAIGN)) == 150
 
 
 def test_bad_rows_refuse_the_brief_and_are_all_named() -> None:

@@ -127,3 +127,23 @@ def test_a_document_that_was_just_changed_is_explained(tmp_path: Path) -> None:
     assert f"The template {ACME}/1080x1080.psd of acme/spring-launch" in problem["message"]
     assert " was changed on 20" in problem["message"]
     assert "fireflyassets campaign lock" in problem["fix"]
+
+
+def test_budgets_that_can_not_be_read_are_the_operators_business(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The customer hears that it is our fault and to come again; file and line are in our log."""
+    project = ProjectFolder(tmp_path)
+    project.write("budgets/acme.yaml", "customer:\n  - {operations: lots}\n")
+    desk = clerk(FileCatalogue(tmp_path))
+
+    answer = desk.post()
+
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "60")
+    (problem,) = answer.json()["problems"]
+    assert problem["message"] == "No job of yours can be taken just now; the fault is on our side."
+    assert "send the same again later" in problem["fix"]
+    assert all(word not in answer.text for word in ("yaml", "budget", "lots", "decimal"))
+    (told,) = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
+    assert "The budgets of acme can't be read. budgets/acme.yaml: line 2: " in told
+    assert "Mend the file that is named" in told

@@ -2,20 +2,37 @@
 
 import io
 import zlib
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import replace
+from threading import Event
 
 import httpx
 import pytest
 from PIL import Image
 
+from fireflyassets.adapters.pillow import PillowPictures
+from fireflyassets.adapters.provider import OidcProvider
+from fireflyassets.api.app import create_app
 from fireflyassets.api.bodies import REFERENCE_LIMIT
 from fireflyassets.core import ids, manifest
 from fireflyassets.core.recipe import Recipe
-from fireflyassets_tests.api.desk_clerk import OTHER, Clerk, clerk, picture
+from fireflyassets.ports.pictures import Normal, Unreadable
+from fireflyassets.settings import Settings
+from fireflyassets_tests.api.desk_clerk import (
+    ISSUER,
+    OTHER,
+    PUBLIC,
+    Clerk,
+    clerk,
+    picture,
+    ports_of,
+)
 from fireflyassets_tests.front_door import (
     CAMPAIGN,
     CUSTOMER,
     FixedCatalogue,
     config,
+    front_door,
     stored_manifest,
 )
 from fireflyassets_tests.front_door import card as rate_card
@@ -149,6 +166,36 @@ def test_pictures_that_vendors_misread_are_made_plain() -> None:
     kept = desk.door.objects.get(ids.reference_key(CUSTOMER, told["reference"]))
     with Image.open(io.BytesIO(kept or b"")) as plain:
         assert list(plain.get_flattened_data()) == list(range(256))
+
+
+class SlowPictures(PillowPictures):
+    """Looks at no picture before it is told to."""
+
+    def __init__(self) -> None:
+        self.told = Event()
+
+    def normal(self, content: bytes) -> Normal | Unreadable:
+        self.told.wait(60)
+        return super().normal(content)
+
+
+def test_few_pictures_are_in_hand_and_the_others_are_asked_to_come_again() -> None:
+    """Small files can hold very large pictures: they may not take all threads of the server."""
+    door, pictures = front_door(), SlowPictures()
+    settings = Settings(api_url=PUBLIC, oidc_issuer=ISSUER)
+    ports = replace(ports_of(door), pictures=pictures)
+    desk = Clerk(door, create_app(ports, settings, OidcProvider(settings)))
+
+    with ThreadPoolExecutor(20) as pool:
+        sent = [pool.submit(upload, desk, picture()) for _ in range(20)]
+        done = as_completed(sent, timeout=60)
+        early = [next(done).result() for _ in range(12)]
+        pictures.told.set()
+
+    assert {answer.status_code for answer in early} == {503}
+    assert {answer.headers["Retry-After"] for answer in early} == {"5"}
+    assert [one.result().status_code for one in sent].count(201) == 8
+    assert upload(desk, picture()).status_code == 201
 
 
 def bomb() -> bytes:

@@ -249,6 +249,31 @@ def test_a_list_can_be_of_one_status() -> None:
     assert wrong.status_code == 422
 
 
+@pytest.mark.parametrize(
+    ("method", "address", "told"),
+    [
+        ("POST", "/v1/jobs:batch", "campaign is missing."),
+        ("POST", "/v1/jobs:batch?campaign=A_B", "campaign must be a name of a-z, 0-9 and"),
+        (
+            "GET",
+            f"/v1/campaigns/{CAMPAIGN}/jobs?limit=0",
+            "limit must be a whole number, 1 or more.",
+        ),
+        ("GET", f"/v1/campaigns/{CAMPAIGN}/jobs?limit=x", "limit must be a whole number."),
+        ("GET", f"/v1/campaigns/{CAMPAIGN}/jobs?status=foo", "status must be 'queued', 'running'"),
+    ],
+)
+def test_a_wrong_parameter_is_told_in_our_words(method: str, address: str, told: str) -> None:
+    """With what it must be, how to mend it, and a link to the rule."""
+    answer = clerk().ask(method, address, content=b"x", headers={"Content-Type": "text/csv"})
+
+    assert answer.status_code == 422
+    (problem,) = answer.json()["problems"]
+    assert problem["message"].startswith(told)
+    assert problem["field"] in problem["fix"]
+    assert problem["doc"].endswith("#parameter")
+
+
 def test_a_new_campaign_is_empty_and_an_unknown_one_is_not_found() -> None:
     """A campaign with none is told as such."""
     desk = clerk()

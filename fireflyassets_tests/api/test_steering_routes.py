@@ -161,3 +161,18 @@ def test_a_replayable_job_can_be_given_up() -> None:
     finish(desk.door, job_id, status=Status.DLQ)
 
     assert desk.ask("POST", f"/v1/jobs/{job_id}/cancel").json()["status"] == "cancelled"
+
+
+def test_a_job_that_is_sent_to_a_campaign_on_hold_says_so_at_once() -> None:
+    """In its own answer, before any dispatcher has looked at it; resumed, it is due."""
+    desk = clerk()
+    desk.ask("POST", f"/v1/campaigns/{CAMPAIGN}/hold", json={"reason": "wrong price"})
+
+    sent = desk.post().json()
+    told = desk.ask("GET", f"/v1/jobs/{sent['jobId']}").json()
+
+    assert (sent["held"], told["held"]) == (True, True)
+    assert "wrong price" in sent["reason"]
+    assert sent["reason"] == told["reason"]
+    desk.ask("POST", f"/v1/campaigns/{CAMPAIGN}/resume")
+    assert not desk.ask("GET", f"/v1/jobs/{sent['jobId']}").json()["held"]

@@ -6,11 +6,14 @@ import json
 
 import httpx
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from joserfc import jws
 from joserfc.jwk import ECKey, KeySet, RSAKey
 
 from fireflyassets.adapters.memory.clock import FakeClock
 from fireflyassets.adapters.memory.keys import MemoryKeys
-from fireflyassets.api.tokens import Bearers, Caller
+from fireflyassets.api.tokens import Bearers, Caller, Refused
 from fireflyassets.core.campaign import ReviewMode
 from fireflyassets.settings import Settings
 from fireflyassets_tests.api.desk_clerk import ISSUER, KEY, TOKEN, clerk, finished, token
@@ -43,6 +46,15 @@ def changed() -> str:
     return f"{head}.{part(claims)}.{signature}"
 
 
+def headed(header: object) -> str:
+    _, claims, signature = TOKEN.split(".")
+    return f"{part(header)}.{claims}.{signature}"
+
+
+def signed(payload: bytes) -> str:
+    return jws.serialize_compact({"alg": "ES256", "kid": str(KEY.kid)}, payload, KEY)
+
+
 BAD = {
     "unsigned": (unsigned(), "algorithm"),
     "public key as a secret": (signed_with_the_public_key(), "algorithm"),
@@ -66,6 +78,10 @@ BAD = {
     "no token at all": ("abc", "malformed"),
     "three empty parts": ("..", "malformed"),
     "nested header": (f"{base64.urlsafe_b64encode(b'[' * 5000).decode()}.e30.e30", "malformed"),
+    "an extension that is no list": (headed({"alg": "ES256", "crit": 5}), "malformed"),
+    "an algorithm that is a list": (headed({"alg": ["ES256"]}), "malformed"),
+    "nested claims": (signed(b"[" * 3000), "malformed"),
+    "claims that are no object": (signed(b"[]"), "malformed"),
     "very long": (TOKEN + "A" * 9_000, "malformed"),
 }
 
@@ -149,6 +165,63 @@ def test_keys_of_other_kinds_count_where_they_are_allowed() -> None:
     ]
 
     assert [isinstance(one, Caller) for one in told] == [True, False]
+
+
+ODD_KEYS: dict[str, object] = {
+    "unknown kind": {"kty": "AKP", "alg": "ML-DSA-44", "pub": "AAAA", "kid": "pq"},
+    "unknown Edwards curve": {"kty": "OKP", "crv": "X999", "x": "AAAA", "kid": "o"},
+    "unknown curve": {"kty": "EC", "crv": "P-999", "x": "AAAA", "y": "AAAA", "kid": "e"},
+    "no kind": {"kid": "n"},
+    "a list as its kind": {"kty": ["EC"], "kid": "l"},
+    "broken number": {"kty": "RSA", "kid": "r", "n": "!!", "e": "AQAB"},
+    "half a key": {"kty": "RSA", "kid": "h"},
+    "a text": "x",
+    "nothing": None,
+}
+
+
+@pytest.mark.parametrize("name", ODD_KEYS)
+def test_a_key_that_we_can_not_work_with_spoils_no_other(name: str) -> None:
+    """An issuer may publish a new kind of key any day; alone it proves nothing."""
+    good = KeySet([KEY]).as_dict(private=False)["keys"]
+
+    beside, alone = (
+        Bearers(MemoryKeys({"keys": keys}), FakeClock(NOON), Settings(oidc_issuer=ISSUER))
+        for keys in ([ODD_KEYS[name], *good, ODD_KEYS[name]], [ODD_KEYS[name]])
+    )
+
+    assert isinstance(beside.read(TOKEN), Caller)
+    assert isinstance(beside.read(headed({"alg": "ES256"})), Refused)
+    assert isinstance(alone.read(TOKEN), Refused)
+
+
+ANY_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner),
+    max_leaves=5,
+)
+HEADERS = st.dictionaries(
+    st.sampled_from(["alg", "kid", "crit", "b64", "typ", "cty", "jwk", "jku", "x5c", "x5t", "zip"]),
+    ANY_JSON | st.sampled_from(["ES256", "none", "HS256", "RS256", KEY.kid]),
+)
+CLAIMS = st.dictionaries(
+    st.sampled_from(["iss", "aud", "exp", "nbf", "iat", "sub", "tenant", "scope", "scp"]), ANY_JSON
+)
+
+
+@settings(deadline=None, database=None, max_examples=300)
+@given(HEADERS, CLAIMS, st.lists(ANY_JSON, max_size=2))
+def test_no_token_and_no_key_of_any_shape_is_more_than_refused(
+    header: dict[str, object], claims: dict[str, object], keys: list[object]
+) -> None:
+    """Whatever strangers send, or the issuer publishes, is answered 401 and never an error."""
+    good = KeySet([KEY]).as_dict(private=False)["keys"]
+    reader = Bearers(
+        MemoryKeys({"keys": [*keys, *good]}), FakeClock(NOON), Settings(oidc_issuer=ISSUER)
+    )
+
+    assert isinstance(reader.read(headed(header)), Refused)
+    assert isinstance(reader.read(signed(json.dumps(claims).encode())), Refused)
 
 
 def test_a_reviewer_alone_sees_what_is_not_approved() -> None:

@@ -12,7 +12,7 @@ from fireflyassets.cli.budget import BudgetDesk
 from fireflyassets.cli.main import main
 from fireflyassets.core.budget import CUSTOMER as ALL
 from fireflyassets.core.budget import BudgetFile, Raise
-from fireflyassets.core.errors import UnusableConfiguration
+from fireflyassets.core.errors import UnusableArgument
 from fireflyassets.ports.entries import Recorded
 from fireflyassets.stages.budgeting import Unaffordable
 from fireflyassets_tests.front_door import (
@@ -99,8 +99,9 @@ def test_a_raise_of_nothing_or_for_too_long_is_refused(
     """It would say yes and change nothing."""
     at = door()
 
-    with pytest.raises(UnusableConfiguration, match=words):
+    with pytest.raises(UnusableArgument, match=words) as told:
         desk(at).raise_cap(CUSTOMER, None, scope, raised(**changes))
+    assert "argument" in told.value.remedy
     assert at.ledger.audit(CUSTOMER, MONTH) == []
 
 

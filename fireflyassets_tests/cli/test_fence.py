@@ -76,6 +76,17 @@ def test_list_as_a_table_has_a_line_for_each(capsys: pytest.CaptureFixture[str])
     assert line.startswith(job)
 
 
+def test_an_empty_list_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    """A head alone could pass for an answer that was cut off."""
+
+    async def scenario() -> None:
+        desk(floor()).list_unknown(as_json=False)
+
+    run(scenario)
+    head, line = capsys.readouterr().out.splitlines()
+    assert line.split() == ["-"] * len(head.split())
+
+
 def test_resubmit_sends_once_more_and_books_the_risk() -> None:
     async def scenario() -> None:
         here = floor()
@@ -151,17 +162,23 @@ def test_billed_with_an_id_that_stays_unknown_can_be_decided_again() -> None:
 
 
 def test_drop_closes_the_job() -> None:
-    """What its unknown send may have cost is booked with the word that gives it up."""
+    """What its send may have cost is booked; the customer is not told an operator's own words."""
 
     async def scenario() -> None:
         here = floor()
         job = await held(here)
 
-        desk(here).resolve(job, "art", verdict=Verdict.DROP, by="ops", why="the report")
+        desk(here).resolve(job, "art", verdict=Verdict.DROP, by="ann", why="the report")
 
         row = here.row(job)
         assert (row.status, row.hold) == (Status.FAILED, None)
-        assert "given up by ops (the report)" in (row.reason or "")
+        assert row.reason == (
+            "Step art, send 1: nobody could find out what became of it, and the job was given up. "
+            "Send it under a new key to have it made."
+        )
+        (kept,) = [one.decision for one in here.ledger.history(job).attempts]
+        assert kept
+        assert (kept.by, kept.why) == ("ann", "the report")
         assert row.ttl is not None
         assert (row.cost_actual, row.cost_possible) == (0, Decimal("0.5"))
         books_agree(here)

@@ -266,7 +266,9 @@ def test_a_mistyped_item_is_named(
     command, *options = words
 
     assert run(command, "ORG#firefly", *options, "--by", "ada") == 1
-    assert f"no item 'ORG#firefly'; there are {FIREFLY}, {PHOTOSHOP}." in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert f"no item 'ORG#firefly'; there are {FIREFLY}, {PHOTOSHOP}. Give another one;" in told
+    assert "Mend the file" not in told
 
 
 def test_watching_ends_with_ctrl_c(

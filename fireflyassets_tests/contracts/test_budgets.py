@@ -17,6 +17,7 @@ from fireflyassets.ports.budgets import Audited, OverBudget, Reserved
 from fireflyassets.ports.entries import Duplicate, Recorded
 from fireflyassets_tests.contracts.budgets import (
     MONTH,
+    PRICE,
     assert_adds_up,
     block,
     booked,
@@ -117,6 +118,23 @@ def test_a_block_serves_any_number_of_rows(ledger_world: World, count: int) -> N
 
     assert len(told) == count
     assert counter(ledger_world).taken == count * Decimal("3.5")
+    assert ledger_world.ledger.blocks(ACME, MONTH) == []
+    assert_adds_up(ledger_world.ledger)
+
+
+@pytest.mark.parametrize("priced", [0, 1, 60])
+def test_rows_that_cost_nothing_need_no_block(ledger_world: World, priced: int) -> None:
+    """A free step is estimated at nothing: such rows come in before and behind what is paid."""
+    held = block(str(PRICE * priced))
+    ledger_world.ledger.reserve(held, (cap(),), now=NOON)
+    free = [booked(f"free-{n}", of=held, price=Decimal(0)) for n in range(120)]
+    paid = [booked(f"paid-{n}", of=held) for n in range(priced)]
+
+    told = ledger_world.ledger.record([*free[:60], *paid, *free[60:]], held)
+
+    assert all(isinstance(one, Recorded) for one in told)
+    assert stands(ledger_world) == (PRICE * priced, Decimal(0))
+    ledger_world.ledger.give_back(held)
     assert ledger_world.ledger.blocks(ACME, MONTH) == []
     assert_adds_up(ledger_world.ledger)
 

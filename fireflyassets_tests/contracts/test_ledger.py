@@ -56,6 +56,14 @@ def test_pages_of_a_campaign_join_to_the_whole(ledger_world: World) -> None:
                 break
             after = Place(page[-1].created_at, page[-1].job_id)
         assert read == [row for row in whole if status in {None, row.status}]
+        newest: list[JobRow] = []
+        after = None
+        while page := ledger.campaign_page(
+            ACME, SPRING, after=after, status=status, most=3, newest_first=True
+        ):
+            newest += page
+            after = Place(page[-1].created_at, page[-1].job_id)
+        assert newest == read[::-1]
 
     assert sorted((row.created_at, row.job_id) for row in whole) == [
         (row.created_at, row.job_id) for row in whole

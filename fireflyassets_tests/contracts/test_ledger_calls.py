@@ -133,7 +133,7 @@ def test_late_id_opens_a_lost_attempt_again(ledger_world: World) -> None:
 def test_bound_result_and_its_operations_read_back(ledger_world: World) -> None:
     """A step's result and what it cost appear together, exact to the last digit."""
     claim = ledger_world.running()
-    made = result(claim, operations=Decimal("0.30"))
+    made = result(claim, operations=Decimal("0.30"), ignored_words=True)
     bare = result(claim, "plain", model=None, seed=None, facts={})
     costs = [operation(claim, output=n, operations=Decimal("0.15")) for n in range(2)]
 

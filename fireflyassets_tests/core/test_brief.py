@@ -104,6 +104,32 @@ def test_a_wrong_header_refuses_the_file(head: str, column: str) -> None:
     assert HEAD in told.problems[0].fix
 
 
+@pytest.mark.parametrize(
+    ("head", "told"),
+    [
+        ("Key,Prompt,Locale", "has 'Key' where the column key must be. Names of columns are"),
+        ("key,,locale", "has nothing where the column prompt must be."),
+        (f"{HEAD},extra", f"has {len(HEADER) + 1} columns or more; a brief has {len(HEADER)}."),
+        ("key,prompt", "lacks the column locale."),
+        ("id;name", "has 'id' where the column key must be."),
+    ],
+)
+def test_a_wrong_header_is_told_with_what_was_found(head: str, told: str) -> None:
+    """Whoever made the file sees which cell is meant, and why it does not do."""
+    (problem,) = read_csv(sheet(ROW, head=head)).problems
+
+    assert told in problem.message
+
+
+@pytest.mark.parametrize("begins", [b"PK\x03\x04\x14\x00", b"\xd0\xcf\x11\xe0\xa1"])
+def test_a_workbook_is_called_a_workbook(begins: bytes) -> None:
+    """A file that was only renamed to .csv is the commonest slip there is."""
+    (problem,) = read_csv(begins + b"\0" * 2_000).problems
+
+    assert "an Excel workbook" in problem.message
+    assert "CSV UTF-8" in problem.fix
+
+
 def test_a_million_columns_cost_one_row() -> None:
     """A row far too long is not even split, and its neighbours are read."""
     told = read_csv(sheet("x" + "," * 1_000_000, ROW))
@@ -186,6 +212,17 @@ def test_blank_rows_are_passed_over_but_counted() -> None:
     told = read_csv(sheet(ROW, "", ",,,,", ROW.replace("k1", "k2")))
 
     assert [row.number for row in told.rows] == [2, 5]
+
+
+@pytest.mark.parametrize("blank", ["", ",,,,", '"\n\n"'])
+def test_blank_rows_are_bounded_too(blank: str) -> None:
+    """Eight megabytes of them would keep a thread busy for half a minute."""
+    assert [row.number for row in read_csv(sheet(*[blank] * 1_000, ROW)).rows] == [1_002]
+    assert found(read_csv(sheet(*[blank] * (brief.MOST_ROWS + 1), ROW))) == [(None, "", "rows")]
+
+
+def test_blank_lines_are_bounded_too() -> None:
+    assert found(read_json_lines(b"\n" * (brief.MOST_ROWS + 1) + b"{}")) == [(None, "", "rows")]
 
 
 def test_size_and_rows_are_bounded() -> None:

@@ -91,6 +91,38 @@ def test_what_follows_a_composite_runs_for_each_aspect() -> None:
     assert calls_per_job(recipe, aspects=3) == {Family.FIREFLY: 1, Family.PHOTOSHOP: 7}
 
 
+def test_a_step_can_be_left_out_where_something_stands_in_for_it() -> None:
+    """So can a whole branch, and what no delivered picture is made of."""
+    wider = {**WIDER, "on_failure": "skip"}
+    like = {**LIKE, "picture": "wider.picture or art.picture"}
+    aside = {**CROP, "on_failure": "skip"}
+    recipe = Recipe.model_validate({"steps": [ART, aside, wider, like]})
+    assert recipe.last.name == "like"
+
+
+@pytest.mark.parametrize(
+    ("steps", "told"),
+    [
+        ([{**ART, "on_failure": "skip"}], "'art'"),
+        ([ART, {**WIDER, "on_failure": "skip"}, LIKE], "'wider'"),
+        ([ART, {**LAYOUT, "on_failure": "skip"}], "'layout'"),
+        ([ART, LAYOUT, {**GRADED, "on_failure": "skip"}], "'graded'"),
+        (
+            [
+                ART,
+                {**PROBE, "on_failure": "skip"},
+                {**LAYOUT, "when": {"layers": {"probe": ["Hero"]}}},
+            ],
+            "'probe'",
+        ),
+    ],
+)
+def test_a_step_that_all_depends_on_can_t_be_left_out(steps: list[object], told: str) -> None:
+    """A job without one of its renditions has not succeeded: the file says so before a job."""
+    with pytest.raises(ValidationError, match=f"step {told}.* leaves nothing to deliver"):
+        Recipe.model_validate({"steps": steps})
+
+
 def test_a_picture_that_stands_in_for_another_has_its_size_or_none() -> None:
     """Where either of two pictures is taken, the size is known only if both have it."""
     picture = "wider.picture or art.picture"

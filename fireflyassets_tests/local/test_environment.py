@@ -1,11 +1,12 @@
 """What the stack's processes are told, and what of the person's own they never see."""
 
+import shlex
 from pathlib import Path
 
 import pytest
 
 from fireflyassets.local.access import Access
-from fireflyassets.local.environment import compose
+from fireflyassets.local.environment import compose, for_commands
 from fireflyassets.local.folder import StateFolder
 from fireflyassets.settings import Settings
 
@@ -48,6 +49,15 @@ def test_own_paths_and_settings_pass() -> None:
     assert told["PATH"] == "/bin"
     assert told["FIREFLYASSETS_WAVE_JOBS"] == "7"
     assert told["ADOBE"] == "secret"
+
+
+def test_a_shell_that_reads_the_file_reaches_the_embedded_aws_and_no_real_one() -> None:
+    """Whatever profile or account it was set up for before."""
+    words = (shlex.split(line) for line in for_commands(ACCESS).splitlines())
+
+    told = dict(one.split("=", 1) for word, one in words if word == "export")
+    wanted = {name: value for name, value in composed({}).items() if name.startswith("AWS_")}
+    assert told == wanted
 
 
 def test_a_real_issuer_and_real_senders_do_not_count_here() -> None:

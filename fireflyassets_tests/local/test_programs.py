@@ -119,6 +119,19 @@ def test_lost_state_is_told_after_the_death_that_caused_it(
     assert capsys.readouterr().err == "aws died.\nThe state is NOT kept.\n"
 
 
+def test_a_stack_whose_service_died_says_how_to_go_on(tmp_path: Path) -> None:
+    """The state is kept, and nothing else needs doing; a state that is lost is not called kept."""
+    with pytest.raises(ServiceDown) as told, programs._going_on(tmp_path):
+        raise ServiceDown("api died.")
+    with pytest.raises(StateLost, match=r"^The state is NOT kept\.$"), programs._going_on(tmp_path):
+        raise StateLost("The state is NOT kept.")
+
+    assert str(told.value).startswith(
+        f"api died.\nThe rest was stopped, and the state is kept in {tmp_path}"
+    )
+    assert "run the same command again" in str(told.value)
+
+
 @contextmanager
 def files_of_at_most(size: int) -> Iterator[None]:
     """Let this process write no file beyond *size* bytes."""

@@ -7,7 +7,7 @@ import psutil
 import pytest
 
 from fireflyassets.core.errors import ServiceDown
-from fireflyassets.local.service import Running
+from fireflyassets.local.service import Running, last_lines
 from fireflyassets_tests.local.programs import DYING, SLEEPER, STUBBORN, kill, says, service
 
 
@@ -32,6 +32,17 @@ def test_program_that_does_not_answer_is_named(tmp_path: Path) -> None:
     running.stop()
 
     assert not psutil.pid_exists(running.pid)
+
+
+def test_the_end_of_a_log_shows_what_went_wrong_alone(tmp_path: Path) -> None:
+    """A hundred requests that were answered would hide the line that says why."""
+    log = tmp_path / "api.log"
+    fine = '{"at": "2026-11-30T23:11:52.084Z", "level": "INFO", "message": "GET / 200"}\n'
+    log.write_text('{"level": "ERROR", "message": "no room"}\n' + fine * 100)
+
+    assert last_lines(log) == '    {"level": "ERROR", "message": "no room"}'
+    log.write_text(fine)
+    assert last_lines(log) == "    (nothing that went wrong)"
 
 
 def test_program_killed_by_a_signal_says_which(tmp_path: Path) -> None:

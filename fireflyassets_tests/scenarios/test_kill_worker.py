@@ -7,6 +7,7 @@ vendor's own list shows no second payment either way.
 
 import hashlib
 import io
+import json
 import os
 import signal
 import time
@@ -45,8 +46,6 @@ pytestmark = [pytest.mark.stack, pytest.mark.whole]
 T = TypeVar("T")
 PROJECT = Path(__file__).parents[2]
 DEADLINE_SECONDS = 240.0
-MARKED = "rhubarb spritz"
-"""Words that one prompt of the sample brief holds, and no other."""
 
 
 @dataclass
@@ -73,11 +72,16 @@ class Shop:
         ]
 
     def marked(self) -> str:
-        """Return the job whose prompt is marked."""
-        (job_id,) = [
-            one for one, request in self.brief.job_ids().items() if MARKED in request.prompt
-        ]
-        return job_id
+        """Return the job that is sent first, so that most are still to come when it is killed."""
+        by_api = {request.key for request in self.brief.by_api}
+        # Rows of one moment stand in the queue by their ids.
+        return min(one for one, said in self.brief.job_ids().items() if said.key in by_api)
+
+    def prompt_of_marked(self) -> str:
+        """Return its prompt, which no other job has."""
+        prompt = self.brief.job_ids()[self.marked()].prompt
+        assert sum(prompt in one.prompt for one in self.brief.all) == 1
+        return prompt
 
     def open_sends(self) -> set[str]:
         """Return the jobs with a send that has no vendor id and no answer."""
@@ -101,6 +105,18 @@ class Shop:
             os.kill(self.stack.pid("code"), signal.SIGKILL)
         for worker in workers:
             os.kill(worker.pid, signal.SIGKILL)
+
+    def restarted(self, killed: int) -> Callable[[], bool | None]:
+        """Return a look as the launcher has one, for whether the killed code server is back.
+
+        One look may come before the killed process is seen to be gone.
+        """
+
+        def look() -> bool | None:
+            self.stack.watch()
+            return self.stack.pid("code") != killed or None
+
+        return look
 
     def unfinished_runs(self) -> list[str]:
         """Return the states of the runs that Dagster still counts on."""
@@ -218,7 +234,7 @@ def test_killed_workers_pay_nothing_twice(tmp_path: Path) -> None:
         httpx.post(
             f"{here.stack.access.url('twin')}/_twin/faults",
             json={
-                "when": {"endpoint": "generate", "prompt_contains": MARKED},
+                "when": {"endpoint": "generate", "prompt_contains": here.prompt_of_marked()},
                 "then": {"kind": "delay", "before_seconds": 18},
             },
             trust_env=False,
@@ -234,9 +250,10 @@ def test_killed_workers_pay_nothing_twice(tmp_path: Path) -> None:
         before = len(here.billed())
         wait_for("more calls", lambda: len(here.billed()) > before + 6 or None)
         wait_for("a quiet moment", lambda: here.open_sends() == inside or None)
+        code = here.stack.pid("code")
         here.kill_workers(with_code_server=True)
         inside |= here.open_sends()
-        here.stack.watch()  # As the launcher does, which starts the code server again.
+        wait_for("the code server again", here.restarted(code))
 
         jobs = wait_for("the end of all jobs", lambda: settled(here, inside), told=here.standing)
 
@@ -328,9 +345,10 @@ def assert_logs_keep_secrets(here: Shop) -> None:
     folder = here.stack.folder
     logs = [*folder.logs.iterdir(), *folder.dagster_home.glob("storage/*/compute_logs/*")]
     text = "\n".join(log.read_text("utf-8", "replace") for log in logs)
-    calls = [line for line in text.splitlines() if "INFO fireflyassets.adobe: call client=" in line]
-    assert len([line for line in calls if "/images/generate-async" in line]) >= 24
-    assert len([line for line in calls if "/create-composite" in line]) >= 3 * 23
+    told = [json.loads(line) for line in text.splitlines() if line.startswith('{"at": ')]
+    sent = [one["endpoint"] for one in told if one["message"] == "call" and "endpoint" in one]
+    assert len([one for one in sent if one.endswith("/images/generate-async")]) >= 24
+    assert len([one for one in sent if one.endswith("/create-composite")]) >= 3 * 23
     secrets = {
         "signature": {"Signature="},
         "token": {"Bearer ", *here.stack.access.tokens.values(), *here.adobe_tokens()},

@@ -18,6 +18,7 @@ from fireflyassets.core.budget import CUSTOMER as ALL
 from fireflyassets.core.budget import Block, BudgetFile, Counter
 from fireflyassets.core.errors import StoreUnavailable
 from fireflyassets.core.job import JobRow
+from fireflyassets.core.recipe_step import Model
 from fireflyassets.ports.entries import Conflict, Duplicate, Recorded, Recording
 from fireflyassets.stages.budget_proof import Proof, prove, prove_all
 from fireflyassets.stages.budgeting import LASTS, Unaffordable, expire
@@ -29,6 +30,7 @@ from fireflyassets_tests.front_door import (
     FixedCatalogue,
     FrontDoor,
     asked,
+    card,
     config,
     front_door,
 )
@@ -325,3 +327,15 @@ def test_the_proof_covers_the_month_before() -> None:
         ("2026-11", Proof.PROVEN),
         ("2026-12", Proof.PROVEN),
     ]
+
+
+def test_a_brief_that_costs_nothing_leaves_no_block() -> None:
+    """It is held against the caps as any other, at nothing."""
+    free = card(generate={Model.IMAGE3: Decimal(0)}, photoshop=Decimal(0))
+    known = FixedCatalogue(config(), cards=(free,), budgets=budgets(customer=[entry("1")]))
+    door = front_door(known)
+
+    told = accept(door, *many(120))
+
+    assert kinds(told) == ["Recorded"] * 120
+    assert_proven(door)

@@ -82,15 +82,15 @@ def test_job_that_came_into_another_line_meanwhile_is_given_back() -> None:
 
 
 def test_job_that_is_held_with_its_campaign_is_never_dated_back() -> None:
-    """It came after the campaign was put on hold, and it is held when it would have begun."""
+    """It slipped through while the campaign was put on hold, and is held when it would begin."""
 
     async def scenario() -> None:
         here = floor()
+        (job,) = here.order(1)
+        (batch,) = batches(here)
         hold = Hold("on hold", here.clock.now(), "campaign")
         here.ledger.hold_campaign("acme", "spring-launch", hold)
         await here.clock.sleep(timedelta(hours=1))
-        (job,) = here.order(1)
-        (batch,) = batches(here)
         await here.clock.sleep(timedelta(seconds=5))
 
         assert formed(here, batch, "w-1") is None

@@ -1,18 +1,22 @@
 """Intake over memory ports. Here: what is written, in which order, and what is not."""
 
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 
 import pytest
 
 from fireflyassets.adapters.files import FileCatalogue
+from fireflyassets.adapters.memory.ledger import MemoryLedger
 from fireflyassets.core import ids, manifest
 from fireflyassets.core.brief import Row, read_csv
 from fireflyassets.core.campaign import ReviewMode
 from fireflyassets.core.errors import UnknownCampaign, UnusableConfiguration
+from fireflyassets.core.job import JobRow
 from fireflyassets.core.money import RateCard
 from fireflyassets.core.status import HumanReview, Status
 from fireflyassets.ports.entries import Conflict, Duplicate, Recorded
@@ -44,6 +48,16 @@ def accept(door: FrontDoor, *rows: Row, partial: bool = False) -> list[Answer]:
 
 def kinds(answers: Sequence[Answer]) -> list[str]:
     return [type(answer).__name__ for answer in answers]
+
+
+def older_ledger(door: FrontDoor, row: JobRow) -> MemoryLedger:
+    """Return a ledger whose row was hashed as once: the aspects in the order of its campaign."""
+    request = manifest.load(stored_manifest(door, row) or b"")
+    said = [request.customer, request.campaign, request.prompt, request.locale, request.headline]
+    text = json.dumps([*said, list(request.aspects)], ensure_ascii=False)
+    ledger = MemoryLedger()
+    ledger.record([replace(row, body_hash=hashlib.sha256(text.encode()).hexdigest())])
+    return ledger
 
 
 def woken(door: FrontDoor) -> list[str]:
@@ -132,6 +146,51 @@ def test_the_same_request_again_is_the_same_job() -> None:
     assert repeats == [Duplicate(first.row)] * 3
     assert len(door.ledger.outbox) == 1
     assert len(woken(door)) == 1
+
+
+@pytest.mark.parametrize(
+    "now",
+    [
+        {"aspects": ASPECTS[::-1], "templates": {one: f"{one}.psd" for one in ASPECTS[::-1]}},
+        {"aspects": ASPECTS[:1], "templates": {ASPECTS[0]: "a.psd"}},
+        {"headline_limit": 5},
+        {"locales": ("de-DE",)},
+        {"campaign": "autumn-launch"},
+    ],
+    ids=["aspects turned round", "aspect gone", "short headlines", "locale gone", "campaign gone"],
+)
+@pytest.mark.parametrize("hashed_by", ["today", "its campaign's order"])
+def test_what_was_accepted_once_stays_accepted(now: dict[str, object], hashed_by: str) -> None:
+    """A lost answer is asked for again; no edit of the campaign may turn it into a refusal."""
+    door = front_door()
+    (first,) = accept(door, asked())
+    assert isinstance(first, Recorded)
+    ledger = door.ledger if hashed_by == "today" else older_ledger(door, first.row)
+    later = replace(door.intake, ledger=ledger, catalogue=FixedCatalogue(config(**now)))
+
+    (told,) = later.accept(
+        [asked(aspects=(ASPECTS[1], ASPECTS[0], ASPECTS[2]))], customer=CUSTOMER, campaign=CAMPAIGN
+    )
+
+    assert isinstance(told, Duplicate)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"prompt": "half \ud83d"},
+        {"aspects": (*ASPECTS, ASPECTS[0])},
+        {"aspects": ()},
+        {"reference": "no-picture"},
+    ],
+    ids=["half a letter", "an aspect twice", "no aspect", "no such reference"],
+)
+def test_a_known_key_excuses_nothing_else(other: dict[str, object]) -> None:
+    """What differs from the request that was taken is judged by the rules, and refused."""
+    door = front_door()
+    accept(door, asked())
+
+    assert kinds(accept(door, asked(None, **other))) == ["Invalid"]
 
 
 def test_another_request_under_a_key_is_a_conflict_and_changes_nothing() -> None:

@@ -34,16 +34,17 @@ def accept(door: FrontDoor, *prompts: str, partial: bool = False) -> list[Answer
     return door.intake.accept(rows, customer=CUSTOMER, campaign=CAMPAIGN, partial=partial)
 
 
-def test_a_declined_prompt_is_told_with_rule_fix_and_row() -> None:
+def test_a_declined_prompt_is_told_with_word_rule_fix_and_row() -> None:
     """Nothing of it is written, and good rows beside it are accepted where that was asked."""
     door = door_with(BRAND)
 
-    bad, good = accept(door, "A can of ACME cola", "A glass", partial=True)
+    bad, good = accept(door, "A can of ACME  cola", "A glass", partial=True)
 
     assert isinstance(bad, Invalid)
     assert [(p.row, p.field, p.rule, p.fix) for p in bad.problems] == [
         (2, "prompt", "brands", "Leave the brand out.")
     ]
+    assert bad.problems[0].message == "The prompt says 'ACME cola', which it must not say."
     assert isinstance(good, Recorded)
     assert len(door.ledger.outbox) == 1
 

@@ -20,7 +20,7 @@ from fireflyassets_tests.floor import ASPECTS, FakeImages, Floor, floor, recipe,
 from fireflyassets_tests.front_door import CAMPAIGN, CUSTOMER, FixedCatalogue, config
 from fireflyassets_tests.paid_services import Take
 
-UNSAFE = NotAccepted(Fault(Family.FIREFLY, 422, "prompt_unsafe"))
+UNFIT = NotAccepted(Fault(Family.FIREFLY, 422, "validation_error"))
 NO_COMPOSE = NotAccepted(Fault(Family.PHOTOSHOP, 418, "never_seen"))
 LOST = OutcomeLost(Fault(Family.FIREFLY, 504, "lost_answer"))
 
@@ -88,7 +88,7 @@ def test_a_recipe_s_hold_can_be_lifted() -> None:
     async def scenario() -> None:
         here = holding()
         (job,) = here.order(1)
-        here.images.vendor.script.append(UNSAFE)
+        here.images.vendor.script.append(UNFIT)
         assert turns(await here.work([job])) == ["held"]
 
         let_go_on(here, job)
@@ -124,7 +124,7 @@ def test_a_job_whose_tries_are_spent_gets_new_ones() -> None:
     async def scenario() -> None:
         here = holding()
         (job,) = here.order(1)
-        here.images.vendor.script.extend([UNSAFE] * 5)
+        here.images.vendor.script.extend([UNFIT] * 5)
         for _ in range(5):
             assert turns(await here.work([job])) == ["held"]
             let_go_on(here, job)
@@ -182,7 +182,7 @@ def test_a_run_by_hand_names_the_door() -> None:
     async def scenario() -> None:
         here = holding()
         (job,) = here.order(1)
-        here.images.vendor.script.append(UNSAFE)
+        here.images.vendor.script.append(UNFIT)
         await here.work([job])
 
         (left,) = asked_for(here.ledger, CUSTOMER, [job]).skipped

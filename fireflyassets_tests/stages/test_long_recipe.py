@@ -186,21 +186,6 @@ def test_an_action_without_an_owner_is_collected() -> None:
     run(scenario)
 
 
-def test_a_skipped_action_leaves_its_aspect_out() -> None:
-    """Where an action may be skipped, the aspect whose action failed is not delivered."""
-
-    async def scenario() -> None:
-        here = studio(*LONG[:-1], {**LONG[-1], "on_failure": "skip"})
-        job = ordered(here)
-        refused = NotAccepted(Fault(Family.PHOTOSHOP, 422, "validation_error"))
-        here.documents.vendor.script.extend([Take()] * 5 + [refused])
-        await here.work([job])
-        assert here.row(job).status is Status.SUCCEEDED
-        assert len(here.row(job).outputs) == 1
-
-    run(scenario)
-
-
 def test_pictures_are_put_side_by_side() -> None:
     """An artboard is one picture of its own size, made of any earlier ones."""
 

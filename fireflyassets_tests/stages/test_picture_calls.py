@@ -153,24 +153,6 @@ def test_a_lost_cut_out_is_held() -> None:
     run(scenario)
 
 
-def test_what_follows_a_skipped_step_does_not_run() -> None:
-    """Without its source a step sends nothing; without its last picture a job has failed."""
-
-    async def scenario() -> None:
-        wider = {**LONG[1], "on_failure": "skip"}
-        big = {"name": "big", "kind": "upscale", "picture": "wider.picture"}
-        here = workshop(LONG[0], wider, big, aspect="80x40")
-        job = ordered(here)
-        here.images.vendor.script.extend(
-            [Take(), NotAccepted(Fault(Family.FIREFLY, 422, "validation_error"))]
-        )
-        await here.work([job])
-        assert here.images.vendor.sent == 2
-        assert here.row(job).outputs == ()
-
-    run(scenario)
-
-
 class Uploading(FakeReferences):
     """A vendor that fetches no URL of ours."""
 

@@ -323,3 +323,69 @@ def test_order_of_answers_follows_the_messages_of_each_customer() -> None:
     assert told == Drained(recorded=4, quarantined=4)
     assert sorted(letter.body for letter in door.queue.dead) == sorted(bad)
     assert replace(told, recorded=0).received == 4
+
+
+class RefusingQueue(MemoryQueue):
+    """A queue that can't move one of its messages."""
+
+    def quarantine(self, message: Message, *, reason: str) -> None:
+        if message.body == "poison":
+            raise ValueError("The message is too long.")
+        super().quarantine(message, reason=reason)
+
+
+def test_a_message_that_can_not_be_put_aside_costs_no_neighbour() -> None:
+    """It comes back and is buried by the queue in the end; the others pass at once."""
+    door = front_door()
+    queue = RefusingQueue(door.clock)
+    queue.send(["poison", "not json", body("a"), body("b", customer="bolt")])
+
+    with pytest.raises(ValueError, match="too long"):
+        drain(queue, door.intake, most=100)
+
+    assert door.ledger.job(ids.job_id(CUSTOMER, "a"))
+    assert door.ledger.job(ids.job_id("bolt", "b"))
+    assert [letter.body for letter in queue.dead] == ["not json"]
+    door.clock.jump(HOUR)
+    assert [message.body for message in queue.receive(most=10)] == ["poison"]
+
+
+class TrippingLedger(MemoryLedger):
+    """A ledger in which one key meets a fault of ours."""
+
+    def record(self, rows: Sequence[JobRow], block: Block | None = None) -> list[Recording]:
+        if any(row.idempotency_key == "trap" for row in rows):
+            raise ArithmeticError("a fault of ours")
+        return super().record(rows, block)
+
+
+def test_a_request_that_meets_a_fault_of_ours_is_put_aside_alone_and_says_so() -> None:
+    """Its neighbours of the same campaign are recorded; it leaves at the last try, with a word."""
+    door = front_door()
+    ledger = TrippingLedger()
+    intake = replace(door.intake, ledger=ledger)
+    door.queue.send([body("a"), body("trap"), body("b")])
+
+    for _ in range(MAX_RECEIVES):
+        with pytest.raises(ArithmeticError):
+            drain(door.queue, intake, most=100)
+        door.clock.jump(HOUR)
+
+    assert ledger.job(ids.job_id(CUSTOMER, "a"))
+    assert ledger.job(ids.job_id(CUSTOMER, "b"))
+    assert [letter.reason for letter in door.queue.dead] == [
+        "It failed here 3 times, with ArithmeticError."
+    ]
+
+
+def test_a_known_request_passes_beside_a_new_one_of_a_campaign_that_is_gone() -> None:
+    """Delivery is at least once: its job is in the ledger, so nobody need look at a dead letter."""
+    door = front_door()
+    door.queue.send([body("a")])
+    drain(door.queue, door.intake, most=10)
+    door.queue.send([body("a"), body("b")])
+
+    told = drain(door.queue, replace(door.intake, catalogue=FixedCatalogue()), most=10)
+
+    assert told == Drained(repeated=1, quarantined=1)
+    assert [letter.body for letter in door.queue.dead] == [body("b")]

@@ -202,16 +202,16 @@ def test_the_budget_that_is_nearest_its_end_is_told() -> None:
     block = Block("b-1", "acme", "spring", month, (CUSTOMER, tag), Decimal(15), NOON)
     scene.world.ledger.reserve(block, budgets.caps(NOON.date()), now=NOON)
     scene.look()
-    assert scene.gauge("budget_used", "acme") == 75
+    assert scene.gauge("budget_used") == 75
 
     more = Raise(Decimal(40), until=NOON + timedelta(days=1), by="ada", why="launch", at=NOON)
     scene.world.ledger.raise_cap("acme", month, tag, more)
     scene.look()
-    assert scene.gauge("budget_used", "acme") == 25
+    assert scene.gauge("budget_used") == 25
 
     scene.catalogue.budgets["acme"] = capped(0)
     scene.look()
-    assert scene.gauge("budget_used", "acme") == 100
+    assert scene.gauge("budget_used") == 100
 
 
 def test_five_minutes_of_refusals_brake_and_four_do_not() -> None:

@@ -59,6 +59,24 @@ def ends(here: Floor) -> dict[str, tuple[Turn, Status]]:
     return {one.job_id: (one.turn, one.status) for one in found}
 
 
+def test_a_cancel_of_before_the_run_lets_nothing_be_sent() -> None:
+    """The job is claimed while its run starts: the wish that is there by then is heard at once."""
+
+    async def scenario() -> None:
+        here = floor()
+        job, other = here.order(2)
+        (wave,) = here.begin([job, other]).waves
+        assert isinstance(cancel(here, job), Cancelling)
+        await here.engine(wave).run()
+
+        assert ends(here)[job] == (Turn.FAILED, Status.CANCELLED)
+        assert ends(here)[other] == (Turn.SUCCEEDED, Status.SUCCEEDED)
+        assert here.ledger.history(job).attempts == ()
+        books_agree(here)
+
+    run(scenario)
+
+
 @pytest.mark.parametrize(
     ("take", "cost", "causes"),
     [
@@ -86,6 +104,7 @@ def test_a_wave_calls_back_what_is_in_flight(take: Take, cost: Cost, causes: lis
         assert ends(here)[job] == (Turn.FAILED, Status.CANCELLED)
         assert ends(here)[other] == (Turn.SUCCEEDED, Status.SUCCEEDED)
         assert (row.status, row.reason) == (Status.CANCELLED, "Cancelled by acme.")
+        assert row.cost == cost
         await swept(here)
         assert here.row(job).cost == cost
         assert not here.row(job).unsettled

@@ -76,8 +76,8 @@ def test_a_step_is_counted_by_its_custom_model() -> None:
     art = recipe(model="image3_custom", custom_model="urn:aaid:1").steps[0]
     with counting.step(tally, art):
         pass
-    with pytest.raises(errors.NothingMade), counting.step(tally, art):
-        raise errors.NothingMade
+    with pytest.raises(errors.RenditionMissing), counting.step(tally, art):
+        raise errors.RenditionMissing(["32x18"])
 
     assert counted(tally, "steps") == {
         ("art", "done", "urn:aaid:1"): 1,

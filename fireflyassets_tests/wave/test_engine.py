@@ -122,37 +122,6 @@ def test_compose_only_and_generate_only() -> None:
     run(scenario)
 
 
-def test_skip_leaves_out_one_aspect() -> None:
-    """A step that may be skipped costs the job one rendition, not its life."""
-
-    async def scenario() -> None:
-        layout = ComposeStep(
-            name="layout",
-            kind="compose",
-            on_failure="skip",  # pyright: ignore[reportArgumentType]
-            inputs={"Hero": "art.picture", "Headline": "job.headline"},
-        )
-        steps = (recipe().steps[0], layout)
-        here = floor(
-            catalogue=FixedCatalogue(
-                config(
-                    aspects=ASPECTS,
-                    templates=dict.fromkeys(ASPECTS, "t.psd"),
-                    recipe=Recipe(steps=steps),
-                )
-            )
-        )
-        (job,) = here.order(1)
-        here.documents.vendor.script.append(NotAccepted(Fault(Family.PHOTOSHOP, 400, "400401")))
-
-        ended = await here.work([job])
-
-        assert ended[job].turn is Turn.SUCCEEDED
-        assert len(here.row(job).outputs) == len(ASPECTS) - 1
-
-    run(scenario)
-
-
 def test_pending_review_warns_and_delivers() -> None:
     """Where a person must approve, the job is delivered, and its review check does not pass."""
 

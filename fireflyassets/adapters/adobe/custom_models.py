@@ -4,6 +4,7 @@ Belongs here: the free call with its own headers, pages and error shape. Does no
 The list is kept for some minutes: it counts to limits that nobody documents.
 """
 
+import asyncio
 from datetime import datetime, timedelta
 from typing import Final, cast
 from urllib.parse import urlencode
@@ -48,6 +49,7 @@ class CustomModelDesk(CustomModels):
         self._pace = pace
         self._url = f"{base_url.rstrip('/')}{_PATH}"
         self._listed: dict[str, tuple[tuple[CustomModel, ...], datetime]] = {}
+        self._asking: dict[str, asyncio.Task[tuple[CustomModel, ...] | NotReady]] = {}
 
     async def models(self) -> tuple[CustomModel, ...] | NotReady:
         """Return all models, in whatever state, or why they can't be listed."""
@@ -71,14 +73,24 @@ class CustomModelDesk(CustomModels):
         return _not("model_unknown", "no such custom model is shared with this credential")
 
     async def _of(self, state: str) -> tuple[CustomModel, ...] | NotReady:
-        now = self._wire.clock.now()
+        """Return a state's models; who comes while they are asked for shares the one answer."""
         kept = self._listed.get(state)
-        if kept is not None and now < kept[1] + _FRESH:
+        if kept is not None and self._wire.clock.now() < kept[1] + _FRESH:
             return kept[0]
-        found = await self._asked(state)
-        if not isinstance(found, NotReady):
-            self._listed[state] = (found, now)
-        return found
+        if state not in self._asking:
+            self._asking[state] = asyncio.create_task(self._heard(state))
+        # Shielded: whoever is cancelled takes the answer from nobody else.
+        return await asyncio.shield(self._asking[state])
+
+    async def _heard(self, state: str) -> tuple[CustomModel, ...] | NotReady:
+        try:
+            now = self._wire.clock.now()
+            found = await self._asked(state)
+            if not isinstance(found, NotReady):
+                self._listed[state] = (found, now)
+            return found
+        finally:
+            del self._asking[state]
 
     async def _asked(self, state: str) -> tuple[CustomModel, ...] | NotReady:
         found: list[CustomModel] = []

@@ -20,8 +20,23 @@ _PLAIN: Final = frozenset({"validation_error", "bad_request"})
 _NESTED_MOST: Final = 5
 
 _CODE: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
-_URL: Final = re.compile(r"\b[a-z][a-z0-9+.-]*://\S+|\S*X-Amz-\S+", re.IGNORECASE)
-_SECRET: Final = re.compile(r"\bBearer\s+\S+|[A-Za-z0-9_\-+/=]{40,}", re.IGNORECASE)
+_LINK: Final = re.compile(
+    r"""[a-z][a-z0-9+.-]{0,9}(?::|%3a)(?:\\*/|%2f){2}.*  # as it is, or escaped for JSON or a query
+    | (?<![\w:/])//(?=[\w-]{1,63}\.).*                  # without a scheme""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_SECRET: Final = re.compile(
+    r"""(?:sig|signature|secret|token|password|credential|api[_-]?key|accesskeyid)(?:=|%3d)
+    | eyJ[\w-]{4} | p8e-\w | (?:AKIA|ASIA)[A-Z0-9]{12} | [A-Za-z0-9_\-+/=]{40}""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_TOLD: Final = re.compile(
+    r"""\bBearer[ ]\S+
+    | \bAuthorization["']?[ ]?[:=][ ]?["']?\w+[ ]\S+
+    | (?:secret|access[_-]?token|refresh[_-]?token|password)["']?[ ]?[:=][ ]?\S+""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""Secrets behind a word that names them."""
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\s]+")
 _REFERENCE: Final = re.compile(
     r"""\b(?:[A-Za-z_][\w\[\]]*\.)+(?:source|url|uploadid)\b  # image.source.url
@@ -33,6 +48,7 @@ _REFERENCE: Final = re.compile(
 """A field that is named; the plain words occur in sentences about anything."""
 _DOTTED: Final = re.compile(r"([A-Za-z_][\w\[\]]*(?:\.[\w\[\]]+)+): ")
 _MESSAGE_LONGEST: Final = 200
+_LOOKED_AT: Final = 20_000
 _FIELD_LONGEST: Final = 100
 _HIDDEN_SHORTEST: Final = 6
 """Shorter texts occur in honest messages, and say nothing."""
@@ -79,8 +95,16 @@ def redact(text: str, *, hide: Iterable[str] = ()) -> str:
     for secret in hide:
         if len(secret.strip()) >= _HIDDEN_SHORTEST:
             clean = clean.replace(_CONTROL.sub(" ", secret), "<text>")
-    clean = _SECRET.sub("<cut>", _URL.sub("<link>", clean))
-    return clean.strip()[:_MESSAGE_LONGEST]
+    words = _TOLD.sub("<cut>", clean[:_LOOKED_AT]).split(" ")
+    return " ".join(map(_shown, words)).strip()[:_MESSAGE_LONGEST]
+
+
+def _shown(word: str) -> str:
+    """Return what is shown of one word; each is looked at alone, or long ones would take hours."""
+    if {"/", "?", "="} <= set(word) or "x-amz-" in word.lower():
+        return "<link>"
+    end = word[len(word.rstrip(".,;:")) :]
+    return f"<cut>{end}" if _SECRET.search(word) else _LINK.sub("<link>", word)
 
 
 def _parts(payload: object) -> Iterator[Mapping[str, object]]:

@@ -12,7 +12,7 @@ from email.utils import parsedate_to_datetime
 from typing import Final
 
 CAP: Final = timedelta(minutes=15)
-"""Longest wait that is passed on; an ask beyond it is for a breaker, not for a sleep."""
+"""Longest wait for a question that is asked again; a submit's ask is passed on as it is."""
 
 _LONGEST: Final = timedelta(days=3650)
 _NUMBER: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:[eE]\+?[0-9]{1,3})?")

@@ -21,6 +21,8 @@ _ENDED: Final = {
     "canceled": "cancelled",
 }
 """Bad endings, with the code for one that names none. `cancel_pending` has not ended."""
+_SEEDS: Final = 2**63
+"""Beyond this no seed is one, and the ledger could not store it."""
 _FLAGS: Final = ("promptHasDeniedWords", "promptHasBlockedArtists")
 
 
@@ -91,7 +93,9 @@ def _url(output: dict[str, object]) -> str | None:
 
 
 def _seed(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if abs(value) < _SEEDS else None
 
 
 def _object(value: object) -> dict[str, object]:

@@ -45,5 +45,6 @@ def _answered(answer: Answer, family: Family, now: datetime, hide: Iterable[str]
     refused = 400 <= answer.status <= 499 and answer.status != _REQUEST_TIMEOUT  # noqa: PLR2004
     if not own_error and not refused:
         return OutcomeLost(fault)
-    wait = retry_after.wait(answer.retry_values(), now=answer.date(now))
-    return NotAccepted(fault, wait, possible_cost=own_error)
+    # As it was said: how long is believed, and when a breaker opens, is for the limiter's law.
+    asked = retry_after.asked(answer.retry_values(), now=answer.date(now))
+    return NotAccepted(fault, asked, possible_cost=own_error)

@@ -61,12 +61,13 @@ class LedgerIntake(LedgerBudgets):
         while free:
             held = sum((row.booking.held for row in free if row.booking), ZERO)
             parts = [part for row in free for part in self._puts(row)]
-            if block is not None:
+            rows_end = len(parts)
+            if block is not None and held:
                 parts.append(block_part(self._tables.budgets, block, held))
             answer = self._database.transact(parts)
             if isinstance(answer, Committed):
                 return known, block and replace(block, left=block.left - held)
-            if block is not None and len(parts) - 1 in answer.failed:
+            if block is not None and rows_end in answer.failed:
                 raise ReservationLapsed(block.block_id)
             known |= {row.job_id: row for row in map(_standing, answer.failed.values())}
             free = [row for row in free if row.job_id not in known]
@@ -114,14 +115,16 @@ class LedgerIntake(LedgerBudgets):
         after: Place | None,
         status: Status | None = None,
         most: int,
+        newest_first: bool = False,
     ) -> list[JobRow]:
         """Return up to *most* of those rows that come behind *after*."""
         values = {":campaign": codec.campaign_key(customer, campaign)}
         text = "#campaignKey = :campaign"
         if after:
-            text += " AND #campaignSort > :after"
+            text += f" AND #campaignSort {'<' if newest_first else '>'} :after"
             values[":after"] = codec.campaign_sort(after.created_at, after.job_id)
         request = query(self._tables.jobs, Condition(text, values), index=CAMPAIGN.name)
+        request["ScanIndexForward"] = not newest_first
         if status:
             kept = Condition("#status = :status", {":status": to.text(status)})
             request = filtered(request, kept)

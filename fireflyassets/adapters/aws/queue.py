@@ -4,11 +4,11 @@ Belongs here: batches within SQS's limits, retries of single entries, dead lette
 a message says.
 """
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NotRequired, TypedDict
+from uuid import uuid4
 
 from fireflyassets.adapters.aws.backoff import Backoff
 from fireflyassets.ports.queue import Depth, JobQueue, Message, check_sizes
@@ -84,8 +84,15 @@ class SqsQueue(JobQueue):
 
     @cached_property
     def _most_bytes(self) -> int:
+        return self._bound(self._urls.jobs)
+
+    @cached_property
+    def _most_bytes_dead(self) -> int:
+        return self._bound(self._urls.dead)
+
+    def _bound(self, url: str) -> int:
         name: QueueAttributeNameType = "MaximumMessageSize"
-        told = self._client.get_queue_attributes(QueueUrl=self._urls.jobs, AttributeNames=[name])
+        told = self._client.get_queue_attributes(QueueUrl=url, AttributeNames=[name])
         return min(MESSAGE_BYTES, int(told["Attributes"].get(name, MESSAGE_BYTES)))
 
     def send(self, bodies: Sequence[str], *, tenant: str | None = None) -> None:
@@ -100,17 +107,17 @@ class SqsQueue(JobQueue):
         for batch in batches(bodies):
             self._send_batch(batch, tenant)
 
-    def _grouped(self, body: str, tenant: str | None) -> "_Grouped":
+    def _grouped(self, tenant: str | None) -> "_Grouped":
         """Return what lets a queue serve tenants side by side: fair queues, and FIFO ones."""
         if not self._queue.endswith(FIFO):
             return {"MessageGroupId": tenant} if tenant else {}
-        # A repeat within five minutes is dropped; the idempotency key would absorb it anyway.
-        digest = hashlib.sha256(body.encode()).hexdigest()
-        return {"MessageGroupId": tenant or _NOBODY, "MessageDeduplicationId": digest}
+        # New for each send, so that SQS drops none but its own client's repeats: a request that
+        # was refused may come again within five minutes, once what stopped it is mended.
+        return {"MessageGroupId": tenant or _NOBODY, "MessageDeduplicationId": uuid4().hex}
 
     def _send_batch(self, batch: Sequence[str], tenant: str | None) -> None:
         left: list[SendMessageBatchRequestEntryTypeDef] = [
-            {"Id": str(place), "MessageBody": body, **self._grouped(body, tenant)}
+            {"Id": str(place), "MessageBody": body, **self._grouped(tenant)}
             for place, body in enumerate(batch)
         ]
         codes: set[str] = set()
@@ -191,7 +198,7 @@ class SqsQueue(JobQueue):
 
     def quarantine(self, message: Message, *, reason: str) -> None:
         """Move a message that can't be read to the dead-letter queue with *reason*; send first."""
-        room = MESSAGE_BYTES - len(message.body.encode()) - _REASON_OVERHEAD
+        room = self._most_bytes_dead - len(message.body.encode()) - _REASON_OVERHEAD
         cut = reason.encode()[: max(0, room)].decode(errors="ignore")
         said: MessageAttributeValueTypeDef = {"DataType": "String", "StringValue": cut}
         attributes: Mapping[str, MessageAttributeValueTypeDef] = {REASON: said} if cut else {}
@@ -199,7 +206,7 @@ class SqsQueue(JobQueue):
             QueueUrl=self._urls.dead,
             MessageBody=message.body,
             MessageAttributes=attributes,
-            **self._grouped(message.body, message.tenant),
+            **self._grouped(message.tenant),
         )
         self.delete([message])
 

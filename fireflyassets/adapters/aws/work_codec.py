@@ -142,6 +142,7 @@ def result_item(result: StepResult) -> Item:
             "operations": to.number(result.operations),
             "model": None if result.model is None else to.text(result.model),
             "seed": None if result.seed is None else to.number(result.seed),
+            "ignoredWords": to.flag(value=True) if result.ignored_words else None,
             "facts": to.mapping({name: to.text(fact) for name, fact in result.facts.items()}),
         }
     )
@@ -160,6 +161,7 @@ def result_of(item: Item) -> StepResult:
         operations=read.decimal("operations"),
         model=read.maybe_text("model"),
         seed=read.maybe_integer("seed"),
+        ignored_words=read.has("ignoredWords") and read.flag("ignoredWords"),
         facts={name: facts.text(name) for name in facts.names()},
     )
 

@@ -37,7 +37,7 @@ class MemoryBudgets(MemoryBase):
         known = self._rows.get(row.job_id)
         if known is not None:
             return Duplicate(known) if known.body_hash == row.body_hash else Conflict(known)
-        if block is not None and row.booking is not None:
+        if block is not None and row.booking is not None and row.booking.held:
             if block.block_id not in self._book.blocks:
                 raise ReservationLapsed(block.block_id)
             self._book.part(block, row.booking.held)

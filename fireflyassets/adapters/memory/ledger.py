@@ -77,16 +77,21 @@ class MemoryLedger(MemorySteering, JobLedger):
         after: Place | None,
         status: Status | None = None,
         most: int,
+        newest_first: bool = False,
     ) -> list[JobRow]:
         """Return up to *most* of those rows that come behind *after*."""
-        bound = (after.created_at, after.job_id) if after else None
         rows = [
-            row
-            for row in self.campaign_jobs(customer, campaign)
-            if status in {None, row.status}
-            and (bound is None or (row.created_at, row.job_id) > bound)
+            row for row in self.campaign_jobs(customer, campaign) if status in {None, row.status}
         ]
-        return rows[:most]
+        if after:
+            bound = (after.created_at, after.job_id)
+            rows = [
+                row
+                for row in rows
+                if (row.created_at, row.job_id) != bound
+                and ((row.created_at, row.job_id) < bound) is newest_first
+            ]
+        return (rows[::-1] if newest_first else rows)[:most]
 
     # -- dispatch ---------------------------------------------------------------------------
     def due(self, credential: str, customer: str, *, now: datetime, most: int) -> list[JobRow]:

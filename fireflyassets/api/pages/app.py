@@ -4,10 +4,10 @@ from http import HTTPStatus
 from typing import Final
 
 import httpx
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, FastAPI, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 
-from fireflyassets.api.desk import Desk
+from fireflyassets.api.desk import AtDesk, Desk
 from fireflyassets.api.pages import campaign_pages, faults, job_pages, sign_in
 from fireflyassets.api.pages.envelope import Envelope
 from fireflyassets.api.pages.look import Look
@@ -47,6 +47,15 @@ def install(app: FastAPI, desk: Desk, provider: SignIn, settings: Settings) -> N
         pages.include_router(router)
     faults.install(pages)
     app.mount(PREFIX, Envelope(pages, origin=origin))
+    app.add_api_route("/", lead_in, include_in_schema=False)
+
+
+def lead_in(request: Request, at: AtDesk) -> Response:
+    """Lead a browser to the pages; whoever does not ask for a page gets what any address gets."""
+    if "text/html" not in request.headers.get("Accept", ""):
+        raise HTTPException(HTTPStatus.NOT_FOUND)
+    path = httpx.URL(at.api_url).path.rstrip("/")
+    return RedirectResponse(f"{path}{PREFIX}/", HTTPStatus.SEE_OTHER)
 
 
 @_router.get("/")

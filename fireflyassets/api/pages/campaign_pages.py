@@ -3,6 +3,7 @@
 Belongs here: HTML in front of the reads and the steering that the API has. Does not: their rules.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -10,7 +11,7 @@ from http import HTTPStatus
 from typing import Annotated, Final
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from fireflyassets.api import answers, shapes
@@ -20,23 +21,49 @@ from fireflyassets.api.pages.guard import Operating, Reading, Submission
 from fireflyassets.api.pages.shell import AtShell, Telling, Told, page
 from fireflyassets.api.result_routes import campaign_sums, show_thumbnail
 from fireflyassets.api.tokens import Caller, Scope
+from fireflyassets.core.job import JobRow
 from fireflyassets.core.request import Problem, reason_of
 from fireflyassets.core.status import CLOSED, Status
+from fireflyassets.ports.entries import Place
 
 router: Final = APIRouter()
 
 CAMPAIGNS: Final = 20
 """On one page; each is summed up over all its jobs."""
 JOBS: Final = 50
+HELD: Final = "held"
+"""Asked for like a status, though a hold is none."""
+NEWEST: Final = "newest"
 _DONE: Final = {
     "hold": "The campaign is on hold. What is in production goes on to its end.",
     "resume": "The campaign goes on. Its jobs are due at once.",
-    "cancel": "What waited is cancelled. What is in production ends first: cancel again then.",
+    "cancel": "What waited is cancelled, and what is in production is being called back.",
 }
 _UNSURE: Final = Problem(
     "sure", "confirm", "Nothing was cancelled.", "Tick the box to say that you mean it."
 )
 Cursor = Annotated[str | None, Query()]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which jobs of a campaign are shown, and in which order."""
+
+    status: str = ""
+    newest_first: bool = False
+
+    def kept(self) -> dict[str, str]:
+        """Return what further pages of the same are asked with."""
+        said = {"status": self.status, "order": NEWEST if self.newest_first else ""}
+        return {name: value for name, value in said.items() if value}
+
+
+def choice(status: str = "", order: str = "") -> Choice:
+    """Return what an address asks for; of what it does not know, nothing."""
+    return Choice(status if status in {*Status, HELD} else "", order == NEWEST)
+
+
+Chosen = Annotated[Choice, Depends(choice)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +98,10 @@ def show_campaign(
     who: Reading,
     told: Telling,
     campaign: str,
-    status: str = "",
+    chosen: Chosen,
     cursor: Cursor = None,
 ) -> Response:
     """Show a campaign: how far it is, what it costs, its jobs, and its levers."""
-    chosen = Status(status) if status in set(Status) else None
     values = _campaign(at, who.caller, campaign, chosen, cursor)
     said = {"told": told, "done": _DONE.get(told.done)}
     return page(request, "campaign.html", values | said)
@@ -110,7 +136,7 @@ def resume(at: AtDesk, shell: AtShell, form: Operating, campaign: str) -> Respon
 def cancel(
     request: Request, at: AtDesk, shell: AtShell, form: Operating, campaign: str
 ) -> Response:
-    """Cancel what waits, once the person has said that it is meant."""
+    """Cancel all that is not done, once the person has said that it is meant."""
     require_campaign(at, form.caller.tenant, campaign)
     if form.fields.get("sure") != "yes":
         return _again(request, at, form, campaign, (_UNSURE,))
@@ -126,7 +152,7 @@ def _again(
     request: Request, at: Desk, form: Submission, campaign: str, problems: tuple[Problem, ...]
 ) -> Response:
     """Show the page anew with what is wrong, and what was typed."""
-    values = _campaign(at, form.caller, campaign, None, None)
+    values = _campaign(at, form.caller, campaign, Choice(), None)
     told = Told(problems, form.fields.get("reason", ""))
     status = HTTPStatus.UNPROCESSABLE_ENTITY
     return page(request, "campaign.html", values | {"told": told, "done": None}, status=status)
@@ -154,29 +180,55 @@ def _summary(at: Desk, tenant: str, name: str) -> Summary:
         estimate=Decimal(sums["costEstimate"]),
         finish_at=datetime.fromisoformat(finish) if finish else None,
         ended=sum(by_status[status] for status in CLOSED),
-        counts=tuple(
-            (status.value, words.LABELS[status], count)
-            for status, count in by_status.items()
-            if count
-        ),
+        counts=tuple(_counts(sums)),
     )
+
+
+def _counts(sums: shapes.Campaign) -> Iterator[tuple[str, str, int]]:
+    """Yield how many jobs there are of each kind; held ones wait, and are no others."""
+    held = sums["held"]
+    by_status = {**sums["byStatus"], Status.QUEUED.value: sums["byStatus"]["queued"] - held}
+    found = [(one.value, words.LABELS[one], by_status[one.value]) for one in Status]
+    found.insert(1, (HELD, words.ON_HOLD, held))
+    return (one for one in found if one[-1])
+
+
+def _rows(
+    at: Desk, tenant: str, campaign: str, chosen: Choice, after: Place | None
+) -> list[JobRow]:
+    """Return a page of jobs; the held ones are sought among the queued, page by page."""
+    found: list[JobRow] = []
+    status = Status.QUEUED if chosen.status == HELD else Status(chosen.status or Status.QUEUED)
+    while True:
+        rows = at.ports.ledger.campaign_page(
+            tenant,
+            campaign,
+            after=after,
+            status=status if chosen.status else None,
+            most=JOBS,
+            newest_first=chosen.newest_first,
+        )
+        found += [row for row in rows if row.hold or chosen.status != HELD]
+        if len(rows) < JOBS or len(found) >= JOBS:
+            return found[:JOBS]
+        after = Place(rows[-1].created_at, rows[-1].job_id)
 
 
 def _campaign(
-    at: Desk, who: Caller, campaign: str, status: Status | None, cursor: str | None
+    at: Desk, who: Caller, campaign: str, chosen: Choice, cursor: str | None
 ) -> dict[str, object]:
     after = answers.place(cursor, tenant=who.tenant, campaign=campaign) if cursor else None
     require_campaign(at, who.tenant, campaign)
-    rows = at.ports.ledger.campaign_page(
-        who.tenant, campaign, after=after, status=status, most=JOBS
-    )
+    rows = _rows(at, who.tenant, campaign, chosen, after)
     behind = {"cursor": answers.cursor(rows[-1])} if len(rows) == JOBS else {}
-    kept = {"status": status.value} if status else {}
+    kept = chosen.kept()
     return {
         "campaign": _summary(at, who.tenant, campaign),
         "jobs": [words.line(row, who) for row in rows],
-        "status": status.value if status else "",
-        "labels": [(one.value, label) for one, label in words.LABELS.items()],
+        "chosen": chosen,
+        "kept": urlencode(kept),
+        "labels": [(one.value, label) for one, label in words.LABELS.items()]
+        + [(HELD, words.ON_HOLD)],
         "is_first": after is None,
         "more": urlencode({**kept, **behind}) if behind else None,
         "may_steer": Scope.OPS in who.scopes,

@@ -22,12 +22,16 @@ from fireflyassets.core.money import Cost
 from fireflyassets.core.request import Problem, reason_of
 from fireflyassets.core.status import Status, may_move
 from fireflyassets.stages import notify
-from fireflyassets.stages.steering import Kept
+from fireflyassets.stages.steering import Cancelling, Kept
 
 router: Final = APIRouter()
 
 _DONE: Final = {
     "cancel": "The job is cancelled. What was billed for it until then stays booked.",
+    "cancelling": (
+        "The job is in production and is being cancelled: its calls at Adobe are called back. "
+        "What is billed all the same stays booked."
+    ),
     "resume": "The job goes on after its last finished step.",
 }
 
@@ -46,12 +50,12 @@ def show_output(at: AtDesk, who: Reading, job_id: str, aspect: str) -> Response:
 
 @router.post("/jobs/{job_id}/cancel")
 def cancel(request: Request, at: AtDesk, shell: AtShell, form: Writing, job_id: str) -> Response:
-    """Cancel the job, unless a wave works on it."""
+    """Cancel the job; one that is in production is ended by its wave."""
     row = job_row(at, form.caller.tenant, job_id)
     told = at.steering.cancel(row, by=form.caller.subject)
     if isinstance(told, Kept):
         return _kept(request, at, form, job_id, told)
-    return _done(shell.root, job_id, "cancel")
+    return _done(shell.root, job_id, "cancelling" if isinstance(told, Cancelling) else "cancel")
 
 
 @router.post("/jobs/{job_id}/resume")
@@ -91,7 +95,6 @@ def _page(
     status: HTTPStatus = HTTPStatus.OK,
 ) -> Response:
     is_over = row.status not in {Status.QUEUED, Status.RUNNING}
-    is_idle = row.status is not Status.RUNNING
     values = {
         "told": told,
         "done": _DONE.get(told.done),
@@ -101,7 +104,7 @@ def _page(
         "is_over": is_over,
         "is_published": notify.is_published(row),
         "may_cancel": Scope.WRITE in who.scopes
-        and is_idle
+        and row.cancel is None
         and may_move(row.status, Status.CANCELLED),
         "may_resume": Scope.OPS in who.scopes and row.hold is not None and not is_over,
     }

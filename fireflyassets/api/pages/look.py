@@ -14,10 +14,15 @@ from typing import Final
 
 from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from fireflyassets.core.ids import parse_aspect
 
 _TEMPLATES: Final = "fireflyassets.api.pages.templates"
 _KEPT: Final = "public, max-age=31536000, immutable"
 _ASKED: Final = "no-cache"
+_PICTURE: Final = 288
+"""Pixels of a shown rendition's longer side."""
 
 
 class Look:
@@ -32,6 +37,7 @@ class Look:
         self._always = {"root": root, "style": f"{root}/style/{self._mark}.css"}
         self._templates.filters["instant"] = instant
         self._templates.filters["operations"] = operations
+        self._templates.filters["box"] = box
 
     def page(
         self,
@@ -62,3 +68,10 @@ def instant(at: datetime) -> str:
 def operations(amount: Decimal) -> str:
     """Return an amount without the zeros that say nothing."""
     return f"{amount.normalize():f}"
+
+
+def box(aspect: str) -> str:
+    """Return the attributes that keep a rendition's place on a page until it is there."""
+    width, height = parse_aspect(aspect)
+    scale = min(_PICTURE / width, _PICTURE / height)
+    return Markup('width="{}" height="{}"').format(round(width * scale), round(height * scale))

@@ -18,12 +18,13 @@ LABELS: Final = {
     Status.QUEUED: "Waiting",
     Status.RUNNING: "In production",
     Status.SUCCEEDED: "Finished",
-    Status.REVIEW: "Needs a new text",
+    Status.REVIEW: "Needs attention",
     Status.DLQ: "Can be run again",
     Status.FAILED: "Failed",
     Status.CANCELLED: "Cancelled",
 }
 ON_HOLD: Final = "On hold"
+CANCELLING: Final = "Being cancelled"
 _TONES: Final = {
     Status.RUNNING: "busy",
     Status.SUCCEEDED: "good",
@@ -39,9 +40,17 @@ _REVIEWS: Final = {
 }
 _WHO_LIFTS: Final = {
     CAMPAIGN: "It goes on when the campaign is resumed.",
-    FENCE: "An operator has to find out whether Adobe took a paid request.",
+    FENCE: "An operator finds out whether Adobe took a paid request. Then it goes on, or ends with "
+    "what to do. Change nothing; sent again under a new key, it may be paid for twice.",
 }
-_SOMEBODY: Final = "Somebody with the right ops has to look at it and resume it."
+_SOMEBODY: Final = (
+    "Somebody with the right ops looks at it and resumes it. It goes on after its last finished "
+    "step, under the same key."
+)
+_WHO_ENDS: Final = {
+    Status.DLQ: "An operator runs it again once the cause is gone. What is finished is kept.",
+    Status.REVIEW: "Where the reason names nothing of the request, ask an operator first.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +75,12 @@ class Line:
     updated_at: datetime
 
 
+def _status(row: JobRow) -> str:
+    if row.status is Status.RUNNING and row.cancel:
+        return CANCELLING
+    return ON_HOLD if row.hold else LABELS[row.status]
+
+
 def line(row: JobRow, who: Caller) -> Line:
     """Return a row as *who* may see it."""
     pictures = tuple(map(ids.delivered_aspect, row.outputs)) if may_see(who, row) else ()
@@ -74,10 +89,10 @@ def line(row: JobRow, who: Caller) -> Line:
         job_id=row.job_id,
         key=row.idempotency_key,
         campaign=row.campaign_id,
-        status=ON_HOLD if held else LABELS[row.status],
+        status=_status(row),
         tone="held" if held else _TONES.get(row.status, "calm"),
         why=(held.reason if held else row.reason) or "",
-        next=_WHO_LIFTS.get(held.by, _SOMEBODY) if held else "",
+        next=_next(row),
         due_at=row.not_before if row.status is Status.QUEUED and not held else None,
         review=_REVIEWS[row.human_reviewed],
         pictures=pictures,
@@ -85,3 +100,10 @@ def line(row: JobRow, who: Caller) -> Line:
         created_at=row.created_at,
         updated_at=row.updated_at,
     )
+
+
+def _next(row: JobRow) -> str:
+    """Return who acts, and what follows."""
+    if row.hold:
+        return _WHO_LIFTS.get(row.hold.by, _SOMEBODY)
+    return _WHO_ENDS.get(row.status, "")

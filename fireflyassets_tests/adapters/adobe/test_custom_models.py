@@ -1,5 +1,6 @@
 """Custom models: listed with their own manners, and checked before anything is paid."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -61,6 +62,22 @@ class Shelf:
 
 async def checked(clients: bench.AdobeClients) -> Ready | NotReady:
     return await clients.models.check(URN, Model.IMAGE4_CUSTOM)
+
+
+async def all_at_once(clients: bench.AdobeClients) -> list[Ready | NotReady]:
+    return await asyncio.gather(*(checked(clients) for _ in range(100)))
+
+
+@pytest.mark.parametrize("answer", [None, error(403, "access_error")], ids=["ready", "refused"])
+def test_a_hundred_jobs_ask_once(answer: httpx.Response | None) -> None:
+    """Whoever comes while a list is asked for shares the answer, a refusal as well."""
+    shelf = Shelf(ready=[model()])
+    shelf.answer = answer
+
+    told = bench.run(all_at_once, shelf.adobe)
+
+    assert len(shelf.listings) == (1 if answer else 2)
+    assert {type(one) for one in told} == {NotReady if answer else Ready}
 
 
 def test_custom_model_goes_out_with_its_header() -> None:

@@ -204,6 +204,51 @@ def test_message_keeps_no_secret() -> None:
     assert len(fault.message) <= 200
 
 
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "p8e-MARKabcdefghijklmnop",
+        "eyJhbGciOiJIUzI1NiJ9.eyJNQVJLIjoxfQ.MARK-short",
+        "eyJNQVJLIjoxfQ.MARK",
+        "//acct.blob.core.windows.net/c/x?sv=2024&sig=MARK%2Fdef%3D",
+        "https%3A%2F%2Fb.s3.amazonaws.com%2Fx%3FX-Amz-Signature%3DMARK",
+        "https%3A%2F%2Fb.blob.core.windows.net%2Fx%3Fsig%3DMARK",
+        r"https:\/\/b.blob.core.windows.net\/x?sig=MARK",
+        "hTTps://a b/c?sig=MARK",
+        "b.blob.core.windows.net/c/x.png?sp=r&sig=MARK%2BC",
+        "b.blob.core.windows.net/MARK.png?sp=r",
+        "token=MARK.def.ghi",
+        "Authorization: Basic MARKuOnBhc3M=",
+        '"Authorization": "Bearer MARK"',
+        "AWSAccessKeyId=AKIA1MARK&Signature=MARK%3D&Expires=1",
+        "AKIAIOSFODNN7MARKXYZ",
+        "client_secret=s-MARK",
+        '{"client_secret": "s-MARK"}',
+        "client_secret%3Ds-MARK",
+        "access_token: MARK",
+    ],
+)
+def test_secrets_of_every_form_are_cut(secret: str) -> None:
+    """Signed addresses, tokens and keys, with a scheme or without, escaped for whatever it was."""
+    assert "MARK" not in faults.redact(f"Could not read {secret} just now")
+    assert faults.redact(f"Could not read {secret} just now").endswith("just now")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The token has expired; ask for a new one.",
+        "edits.layers.0.name: no such layer // see the guide",
+        "size=2048x2048 is not one of 1024x1024/2048x2048",
+        "code 400401 at options.image.source.url",
+        "The password of the archive is missing?",
+    ],
+)
+def test_honest_words_are_kept(said: str) -> None:
+    """Whoever decides on a send has to read them."""
+    assert faults.redact(said) == said
+
+
 def test_letters_that_can_not_be_stored_are_replaced() -> None:
     """Half a surrogate pair or a control character in a message breaks no log and no row."""
     body = b'{"error_code": "x", "message": "a\\ud83d\\u0000\\nb"}'

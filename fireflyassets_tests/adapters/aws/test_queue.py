@@ -94,7 +94,7 @@ def test_the_queues_own_bound_counts(wired_queue: WiredQueue) -> None:
 
 @pytest.mark.stack
 def test_a_fifo_queue_keeps_tenants_apart(ministack: str) -> None:
-    """Every message has a group and a name that its content decides; dead letters go along."""
+    """And drops none: what was refused may be sent again at once. Dead letters go along."""
     name = f"{unique('fifo')}.fifo"
     with aws_environment(ministack):
         client = clients.sqs()
@@ -110,9 +110,31 @@ def test_a_fifo_queue_keeps_tenants_apart(ministack: str) -> None:
     assert [(message.body, message.tenant) for message in messages] == [
         ("one", "acme"),
         ("two", "acme"),
+        ("one", "acme"),
         ("three", "-"),
     ]
     client.close()
+
+
+@pytest.mark.stack
+def test_a_reason_is_cut_to_what_the_dead_letter_queue_takes(wired_queue: WiredQueue) -> None:
+    """A request of nearly the queue's own bound still becomes a dead letter."""
+    wired_queue.wire.answer(
+        "GetQueueAttributes",
+        b'{"Attributes": {"MaximumMessageSize": "262144"}}',
+        times=2,
+        status=200,
+    )
+
+    body = "x" * 262_000
+    wired_queue.queue.send([body])
+    (message,) = wired_queue.queue.receive(most=1)
+
+    wired_queue.queue.quarantine(message, reason="r" * 900)
+
+    (letter,) = wired_queue.dead()
+    said = letter["MessageAttributes"][REASON]["StringValue"]
+    assert len(body) + len(said) + len(REASON) + len("String") == 262_144
 
 
 @pytest.mark.stack

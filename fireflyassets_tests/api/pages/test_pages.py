@@ -6,10 +6,20 @@ import pytest
 
 from fireflyassets.api.pages.shell import PREFIX
 from fireflyassets.core.campaign import ReviewMode
+from fireflyassets.core.job import Hold
 from fireflyassets.core.status import Status
+from fireflyassets.ports.entries import Wave, WaveState
 from fireflyassets_tests.api.desk_clerk import finish, finished
 from fireflyassets_tests.api.pages.browser import visit
-from fireflyassets_tests.front_door import ASPECTS, CAMPAIGN, CUSTOMER, GOOD, FixedCatalogue, config
+from fireflyassets_tests.front_door import (
+    ASPECTS,
+    CAMPAIGN,
+    CUSTOMER,
+    GOOD,
+    NOON,
+    FixedCatalogue,
+    config,
+)
 
 HERE = f"{PREFIX}/campaigns/{CAMPAIGN}"
 MARKUP = "<script>alert(1)</script><img src=x onerror=alert(2)> \"' {{ 7*7 }}"
@@ -74,6 +84,66 @@ def test_jobs_are_filtered_and_come_by_page() -> None:
     assert ours.browser.ask("GET", f"{HERE}?cursor=none-of-ours").status_code == 400
 
 
+def test_what_is_on_hold_is_counted_and_shown_apart_from_what_waits() -> None:
+    """A held job waits for a person, not for its turn."""
+    ours = visit()
+    for number in range(60):
+        ours.desk.post(idempotencyKey=f"job-{number:02}")
+        ours.desk.door.clock.jump(timedelta(seconds=1))
+    ledger = ours.desk.door.ledger
+    rows = ledger.campaign_jobs(CUSTOMER, CAMPAIGN)
+    held = [row for row in rows if row.idempotency_key > "job-57"]
+    hold = ledger.hold_campaign(CUSTOMER, CAMPAIGN, Hold("x", NOON, "campaign"))
+    assert all(ledger.hold_with_campaign(row, hold, now=NOON) for row in held)
+
+    whole = ours.browser.open(HERE).text
+    shown = ours.browser.open(f"{HERE}?status=held").text
+
+    assert "<dt>Waiting</dt><dd>58 <small>jobs" in whole
+    assert "<dt>On hold</dt><dd>2 <small>jobs" in whole
+    assert [f">job-{number}<" in shown for number in (57, 58, 59)] == [False, True, True]
+
+
+def test_the_newest_jobs_come_first_where_that_is_asked() -> None:
+    """And so over the pages."""
+    ours = visit()
+    for number in range(51):
+        ours.desk.post(idempotencyKey=f"job-{number:02}")
+        ours.desk.door.clock.jump(timedelta(seconds=1))
+
+    first = ours.browser.open(f"{HERE}?order=newest").text
+    link = first.partition("Pages of jobs")[2].partition('href="')[2].partition('"')[0]
+    second = ours.browser.open(link.replace("&amp;", "&")).text
+
+    assert first.index(">job-50<") < first.index(">job-49<") < first.index(">job-01<")
+    assert (">job-00<" in first, ">job-00<" in second) == (False, True)
+    assert "checked> Newest first" in second
+
+
+def test_what_is_not_there_is_told_in_words_for_a_browser() -> None:
+    """Nobody who signed in has a token to check."""
+    ours = visit()
+
+    nowhere = ours.browser.open(f"{PREFIX}/nowhere").text
+    nobody = ours.browser.open(f"{PREFIX}/jobs/none").text
+
+    assert "<h1>There is no such page.</h1>" in nowhere
+    assert "<h1>There is no such job.</h1>" in nobody
+    assert all("Check the address." in page for page in (nowhere, nobody))
+    assert all("token" not in page and "URI" not in page for page in (nowhere, nobody))
+
+
+def test_a_picture_has_its_place_before_it_is_there() -> None:
+    """In its own proportions, so that nothing jumps."""
+    ours = visit()
+    job_id = finished(ours.desk)
+
+    shown = ours.browser.open(f"{PREFIX}/jobs/{job_id}").text
+
+    assert 'width="288" height="162"' in shown
+    assert 'width="162" height="288"' in shown
+
+
 def test_a_job_shows_why_it_waits_what_was_asked_and_what_was_made() -> None:
     """In words for people, with its pictures by our own addresses."""
     ours = visit()
@@ -91,6 +161,26 @@ def test_a_job_shows_why_it_waits_what_was_asked_and_what_was_made() -> None:
     assert '<time datetime="2026-11-30T12:00:00+00:00">2026-11-30 12:00Z</time>' in shown
     assert picture.headers["Content-Type"] == "image/webp"
     assert (whole.status_code, whole.headers["Cache-Control"]) == (307, "no-store")
+
+
+@pytest.mark.parametrize(
+    ("status", "label", "who"),
+    [
+        (Status.REVIEW, "Needs attention", "names nothing of the request, ask an operator"),
+        (Status.DLQ, "Can be run again", "An operator runs it again once the cause is gone."),
+    ],
+)
+def test_a_job_that_ended_badly_says_who_acts(status: Status, label: str, who: str) -> None:
+    """No new text is asked for where none would help."""
+    ours = visit()
+    job_id = ours.desk.post().json()["jobId"]
+    finish(ours.desk.door, job_id, status=status)
+
+    shown = ours.browser.open(f"{PREFIX}/jobs/{job_id}").text
+
+    assert label in shown
+    assert who in shown
+    assert "Needs a new text" not in shown + ours.browser.open(HERE).text
 
 
 def test_no_address_that_is_signed_is_on_a_page() -> None:
@@ -194,6 +284,46 @@ def test_a_job_is_cancelled_once_and_then_has_no_button() -> None:
     assert "Finished" in late.text
 
 
+def test_a_job_in_production_is_called_back_and_not_called_cancelled() -> None:
+    """Its wave ends it; until then the page says so and offers no second button."""
+    ours = visit()
+    job_id = ours.desk.post().json()["jobId"]
+    wave = Wave("w-1", CUSTOMER, CAMPAIGN, "v", "c", WaveState.FORMING, (job_id,), NOON)
+    ours.desk.door.ledger.form(wave)
+    ours.desk.door.ledger.claim(job_id, CUSTOMER, "w-1", now=NOON)
+    page, action = f"{PREFIX}/jobs/{job_id}", f"{PREFIX}/jobs/{job_id}/cancel"
+
+    done = ours.browser.send(page, action)
+    shown = ours.browser.open(done.headers["Location"]).text
+    row = ours.desk.door.ledger.job(job_id)
+
+    assert row is not None
+    assert (row.status, row.cancel is not None) == (Status.RUNNING, True)
+    assert "is being cancelled" in shown
+    assert "Being cancelled" in shown
+    assert "The job is cancelled." not in shown
+    assert action not in shown
+
+
+def test_cancelling_a_campaign_says_that_production_is_called_back() -> None:
+    """What the box is ticked for is what happens."""
+    ours = visit()
+    job_id = ours.desk.post().json()["jobId"]
+    wave = Wave("w-1", CUSTOMER, CAMPAIGN, "v", "c", WaveState.FORMING, (job_id,), NOON)
+    ours.desk.door.ledger.form(wave)
+    ours.desk.door.ledger.claim(job_id, CUSTOMER, "w-1", now=NOON)
+
+    asked = ours.browser.open(HERE).text
+    done = ours.browser.send(HERE, f"{HERE}/cancel", sure="yes")
+    shown = ours.browser.open(done.headers["Location"]).text
+    row = ours.desk.door.ledger.job(job_id)
+
+    assert row is not None
+    assert row.cancel is not None
+    assert "whose calls at Adobe are called back" in asked
+    assert "what is in production is being called back" in shown
+
+
 def test_who_may_only_look_sees_no_levers() -> None:
     """A button that answers 403 is a trap."""
     ours = visit(scope="jobs:read")
@@ -259,3 +389,14 @@ def test_the_style_is_kept_by_browsers_under_its_own_mark() -> None:
     assert other.headers["Cache-Control"] == "no-cache"
     assert right.headers["Content-Type"].startswith("text/css")
     assert len(right.content) < 12_000
+
+
+def test_a_browser_at_the_bare_address_is_led_to_the_pages() -> None:
+    """A program is told that there is nothing, as everywhere."""
+    ours = visit()
+
+    led = ours.desk.ask("GET", "/", headers={"Accept": "text/html,*/*"}, token=None)
+    told = ours.desk.ask("GET", "/", token=None)
+
+    assert (led.status_code, led.headers["Location"]) == (303, f"{PREFIX}/")
+    assert (told.status_code, told.headers["Content-Type"]) == (404, "application/problem+json")
