@@ -160,7 +160,7 @@ class Intake:
         ]
         found = hold.record(self.ledger, rows)
         new = [told.row for told in found.values() if isinstance(told, Recorded)]
-        held = held_with_campaign(self.ledger, new, now=now)
+        held = held_with_campaign(self.ledger, new, now=hold.now)
         if wake:
             due = [row.job_id for row in new if row.job_id not in held]
             self._wake(due, claims[0].row.customer_id)
