@@ -255,14 +255,19 @@ class Limiter(ABC):
 
     @abstractmethod
     def clear_override(self, item: str, *, by: str) -> Override | None:
-        """End an override before its time and return it; None if there was none."""
+        """End an override before its time and return it; None if there was none.
+
+        Raises:
+            OverrideRefused: *by* says nothing or too much.
+        """
 
     @abstractmethod
     def reset(self, item: str, *, by: str, why: str) -> None:
         """Let *item* begin anew by today's clock, under the limits it has.
 
         For an item that a clock which ran ahead has pushed into the future. Tickets that are out
-        are void; pause, breaker, override and lowered rate are gone; the day's count stays.
+        are void; pause, breaker, override and lowered rate are gone; the day's
+        count stays, unless that clock had begun another day. The next call is an interval away.
 
         Raises:
             OverrideRefused: *by* or *why* says nothing or too much.
