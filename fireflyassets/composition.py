@@ -44,6 +44,10 @@ from fireflyassets.ports.pictures import PictureReader
 from fireflyassets.ports.queue import JobQueue
 from fireflyassets.ports.workshop import Workshop
 from fireflyassets.settings import LogFormat, Settings
+from fireflyassets.stages.causes import Causes
+from fireflyassets.stages.intake import Intake
+from fireflyassets.stages.letters import Letters
+from fireflyassets.stages.replay import Replays
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +103,21 @@ def build(settings: Settings) -> Factory:
 def factory() -> Factory:
     """Return the process's ports; made once, from the environment."""
     return build(Settings())
+
+
+def replays(made: Factory) -> Replays:
+    """Return the use case of replays; it looks at causes once."""
+    causes = Causes(made.catalogue, made.limiter)
+    limit = made.settings.replays_per_job
+    return Replays(made.ledger, made.objects, made.clock, causes.obstacle, limit)
+
+
+def letters(made: Factory) -> Letters:
+    """Return the use case of dead letters."""
+    intake = Intake(
+        made.ledger, made.objects, made.queue, made.catalogue, made.clock, made.guardrail
+    )
+    return Letters(made.queue, intake, made.settings.queue_senders)
 
 
 @lru_cache(maxsize=1)

@@ -11,7 +11,7 @@ import dagster as dg
 
 from fireflyassets import composition
 from fireflyassets.core.campaign import Campaign
-from fireflyassets.defs import assets, projections, resources, sensors, watch
+from fireflyassets.defs import assets, dead_letters, projections, resources, sensors, watch
 from fireflyassets.ports.catalogue import Quarantined
 
 _log: Final = logging.getLogger("fireflyassets.definitions")
@@ -43,7 +43,9 @@ def build_definitions(
             sensors.budgets_sensor,
             projections.projections_sensor,
             watch.watch_sensor,
+            dead_letters.dead_letters_sensor,
         ],
+        jobs=[dead_letters.replay_job],
         resources=ports,
         executor=dg.in_process_executor,
     )

@@ -13,6 +13,8 @@ from typing import Literal
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from fireflyassets.core.failure import FailureClass
+
 Algorithm = Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512"]
 
 
@@ -152,6 +154,11 @@ class Settings(BaseSettings):
     """Jobs in a campaign up to which each partition gets its own check rows."""
     runs_per_tenant: int = Field(default=2, ge=1)
     """Non-terminal waves of one tenant and credential: one at work and one warm."""
+    replays_per_job: int = Field(default=3, ge=0)
+    """How often a job in ``dlq`` is run again by tool or policy; by hand it always can be."""
+    replay_automatically: tuple[FailureClass, ...] = ()
+    """Classes of failure (JSON) that are run again by themselves once their cause is gone; those
+    that wait for a person go on waiting."""
     queue_senders: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """Who may send jobs by the queue for whom (JSON): the unique id of an IAM user or role
     (``AIDA…``, ``AROA…``) -> customers. Empty: IAM alone decides who writes, and whoever does may

@@ -11,6 +11,7 @@ from fireflyassets.api import (
     reference_routes,
     result_routes,
     steering_routes,
+    table_routes,
 )
 from fireflyassets.api.desk import Desk, Ports
 from fireflyassets.api.pages import app as pages
@@ -34,6 +35,7 @@ def create_app(ports: Ports, settings: Settings, sign_in: SignIn) -> FastAPI:
         intake_routes,
         reference_routes,
         result_routes,
+        table_routes,
         steering_routes,
         open_routes,
     ):

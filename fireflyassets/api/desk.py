@@ -27,6 +27,7 @@ from fireflyassets.core.hosts import is_loopback
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.request import Problem
 from fireflyassets.core.status import ENDED
+from fireflyassets.limiter.port import Limiter
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.guardrail import Guardrail
@@ -36,8 +37,10 @@ from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.ports.pictures import PictureReader
 from fireflyassets.ports.queue import JobQueue
 from fireflyassets.settings import Settings
+from fireflyassets.stages.causes import Causes
 from fireflyassets.stages.intake import Intake
 from fireflyassets.stages.pinning import pinned
+from fireflyassets.stages.replay import Replays
 from fireflyassets.stages.steering import Steering
 from fireflyassets.wave.assembly import LimitsOf
 from fireflyassets.wave.endings import KEEP
@@ -66,6 +69,7 @@ class Ports:
     keys: SigningKeys
     guardrail: Guardrail
     limits: LimitsOf
+    limiter: Limiter
 
 
 class Desk:
@@ -91,6 +95,13 @@ class Desk:
         self.uploads = BoundedSemaphore(_MOST_UPLOADS)
         # One at a time: the largest takes most of a gigabyte while it is converted.
         self.decoding = Lock()
+        self._replays = settings.replays_per_job
+
+    def replays(self) -> Replays:
+        """Return the use case of replays, for one look at their causes."""
+        ports = self.ports
+        causes = Causes(ports.catalogue, ports.limiter)
+        return Replays(ports.ledger, ports.objects, ports.clock, causes.obstacle, self._replays)
 
     def _keep(self, row: JobRow) -> timedelta:
         """Return how long a row stays once it has ended: longest where nothing says it."""

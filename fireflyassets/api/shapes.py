@@ -16,6 +16,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from fireflyassets.api.problems import ProblemPart, said
+from fireflyassets.core import guidance
 from fireflyassets.core.brief import Row
 from fireflyassets.core.budget import Standing
 from fireflyassets.core.finish import Finish
@@ -50,6 +51,13 @@ class Job(notify.JobPayload, TypedDict):
     ]
     held: Annotated[bool, Field(description="Whether it waits for a person.")]
     reason: Annotated[str | None, Field(description="Why it waits, or why it ended as it did.")]
+    failureClass: Annotated[
+        str | None,
+        Field(description="The class of the fault that it ended by; `fireflyassets failures`."),
+    ]
+    guidance: Annotated[
+        str | None, Field(description="What was refused and what to change; null: nothing.")
+    ]
     humanReviewed: Annotated[
         str, Field(json_schema_extra={"enum": [one.value for one in HumanReview]})
     ]
@@ -177,6 +185,8 @@ def job(row: JobRow, *, api_url: str) -> Job:
         "notBefore": None if row.not_before is None else notify.instant(row.not_before),
         "held": row.hold is not None,
         "reason": row.hold.reason if row.hold else row.reason,
+        "failureClass": None if row.failure is None else row.failure.value,
+        "guidance": guidance.of(row),
         "humanReviewed": row.human_reviewed.value,
         "costEstimate": str(row.cost_estimate),
         "costActual": None if row.cost_actual is None else str(row.cost_actual),

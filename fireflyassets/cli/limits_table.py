@@ -127,7 +127,7 @@ def _notes(states: Iterable[ItemState | None], now: datetime) -> Iterator[str]:
         if state is not None and state.opened_at is not None:
             yield (
                 f"{state.item}: the breaker is open since {_at(state.opened_at, now)}, as the "
-                f"service asked for more than 15 minutes; one call tries it after the pause."
+                f"service asked for long, or refused us; one call tries it after the pause."
             )
         if state is not None and state.override is not None:
             yield f"{state.item}: {override_sentence(state.override, now)}."

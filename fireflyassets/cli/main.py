@@ -27,6 +27,7 @@ GROUPS: Final = (
     "fireflyassets.cli.alarms",
     "fireflyassets.cli.limits",
     "fireflyassets.cli.fence",
+    "fireflyassets.cli.dlq",
     "fireflyassets.cli.budget",
     "fireflyassets.local.commands",
 )

@@ -40,6 +40,12 @@ class FailureClass(StrEnum):
     UNKNOWN = "unknown"
 
 
+def class_named(text: str | None) -> FailureClass | None:
+    """Return a class by its name; one that this release's table lacks is unknown."""
+    known = text is None or text in set(FailureClass)
+    return (FailureClass(text) if text else None) if known else FailureClass.UNKNOWN
+
+
 class Action(StrEnum):
     """What the factory does with a failure when tries are spent or do not help."""
 

@@ -6,6 +6,7 @@ Belongs here: turning the table into Markdown. Does not: a single row of it (``c
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from fireflyassets.core import guidance
 from fireflyassets.core.failure import (
     ACTIONS,
     BY_CODE,
@@ -27,6 +28,7 @@ _ACTIONS: Final[dict[Action, str]] = {
     Action.REVIEW: "`review`: the input must be mended, or a person must look",
     Action.DLQ: "`dlq`",
 }
+_CLASSES: Final = ("class", "what happens", "replay", "what to do", "what customers are told")
 _INTRO: Final = """\
 # Failures
 
@@ -48,7 +50,7 @@ def page() -> str:
     """Return the whole page."""
     parts = [
         _INTRO,
-        _table("Classes", ("class", "what happens", "replay", "what to do"), _classes()),
+        _table("Classes", _CLASSES, _classes()),
         _table("Codes", ("class", "codes"), _codes(BY_CODE)),
         "Each is one code, whichever service says it, by HTTP or inside a job's status.\n",
         _table("Fields", ("what it names", "class"), _fields()),
@@ -60,7 +62,8 @@ def page() -> str:
 
 def _classes() -> Iterator[tuple[str, ...]]:
     for kind in FailureClass:
-        yield f"`{kind}`", _ACTIONS[ACTIONS[kind]], REPLAYS[kind], GUIDANCE[kind]
+        what = _ACTIONS[ACTIONS[kind]]
+        yield f"`{kind}`", what, REPLAYS[kind], GUIDANCE[kind], guidance.told(kind)
 
 
 def _codes(table: dict[str, FailureClass]) -> Iterator[tuple[str, ...]]:

@@ -17,6 +17,8 @@ ASPECT: Final = re.compile(r"[1-9][0-9]{0,4}x[1-9][0-9]{0,4}")
 DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 INBOX: Final = "inbox/"
 """Where messages lie that are too large for the job queue."""
+LETTERS: Final = "dead-letters/"
+"""Where dead letters lie that no job answers for."""
 REFERENCE: Final = re.compile(
     r"(?P<sha256>[0-9a-f]{64})-(?P<width>[1-9][0-9]{0,4})x(?P<height>[1-9][0-9]{0,4})"
     r"-(?P<bytes>[1-9][0-9]{0,8})\.(?P<suffix>jpg|png|webp)"
@@ -96,6 +98,26 @@ def manifests_key(customer: str, campaign: str, digest: str) -> str:
 def inbox_key(customer: str, digest: str) -> str:
     """Return the key of a message's body, which its sha256 *digest* decides."""
     return f"{INBOX}{customer}/{digest}.json"
+
+
+def letter_key(digest: str) -> str:
+    """Return the key of a dead letter, by the sha256 of its body."""
+    return f"{LETTERS}{digest}.json"
+
+
+def snapshot_key(customer: str, campaign: str, job: str) -> str:
+    """Return the key of what is known of a job that ended by a fault."""
+    return f"review/{customer}/{campaign}/{job}/snapshot.json"
+
+
+def replay_key(at: datetime, name: str) -> str:
+    """Return the key of the record of a replay."""
+    return f"replays/{at:%Y%m%d-%H%M%S}-{name}.json"
+
+
+def probe_key(credential: str, failure: str) -> str:
+    """Return the key under which stands which job was the last to go first."""
+    return f"replays/probes/{credential}/{failure}"
 
 
 def reference_key(customer: str, reference: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 import dagster as dg
 
 from fireflyassets import composition
+from fireflyassets.core.ids import LETTERS
 from fireflyassets.defs.loaded import LoadedCatalogue
 from fireflyassets.limiter.port import Limiter
 from fireflyassets.ports.backlog import Backlog
@@ -24,6 +25,10 @@ from fireflyassets.ports.pictures import PictureReader
 from fireflyassets.ports.queue import JobQueue
 from fireflyassets.ports.workshop import Workshop
 from fireflyassets.settings import Settings
+from fireflyassets.stages.causes import Causes
+from fireflyassets.stages.intake import Intake
+from fireflyassets.stages.letters import Letters
+from fireflyassets.stages.replay import Replays
 from fireflyassets.stages.watch import Watch
 from fireflyassets.wave.assembly import LimitsOf, Shop
 
@@ -171,6 +176,30 @@ def shop(given: Any) -> Shop:  # noqa: ANN401 - Dagster makes a class for each s
     )
 
 
+def intake(given: Any) -> Intake:  # noqa: ANN401 - as above.
+    """Return intake over a context's resources."""
+    return Intake(
+        given.ledger,
+        given.objects,
+        given.job_queue,
+        given.catalogue,
+        given.clock,
+        given.guardrail,
+    )
+
+
+def letters(given: Any) -> Letters:  # noqa: ANN401 - as above.
+    """Return the use case of dead letters over a context's resources."""
+    return Letters(given.job_queue, intake(given), given.settings.queue_senders)
+
+
+def replays(given: Any) -> Replays:  # noqa: ANN401 - as above.
+    """Return the use case of replays over a context's resources; it looks at causes once."""
+    causes = Causes(given.catalogue, given.limiter)
+    limit = given.settings.replays_per_job
+    return Replays(given.ledger, given.objects, given.clock, causes.obstacle, limit)
+
+
 def watch(given: Any) -> Watch:  # noqa: ANN401 - as above.
     """Return the watch over a context's resources."""
     return Watch(
@@ -181,6 +210,7 @@ def watch(given: Any) -> Watch:  # noqa: ANN401 - as above.
         catalogue=given.catalogue,
         limits=given.limits,
         tally=composition.tally(),
+        put_aside=lambda: len(given.objects.keys(LETTERS)),
     )
 
 

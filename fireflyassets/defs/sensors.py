@@ -23,7 +23,6 @@ from fireflyassets.stages.budget_proof import Proof, prove_all
 from fireflyassets.stages.budgeting import expire
 from fireflyassets.stages.dispatch import give_back_stranded, set_aside, sweep
 from fireflyassets.stages.forming import Batch, Lane, form, next_batches, shrink, wave_size
-from fireflyassets.stages.intake import Intake
 from fireflyassets.stages.queue import drain
 from fireflyassets.stages.rebinding import lanes_of, rebind
 from fireflyassets.wave.assembly import (
@@ -65,15 +64,7 @@ _KEYS_LEASE: Final = timedelta(seconds=60)
 def job_queue_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
     """Drain a slice of the queue; the dispatch sensor starts the runs."""
     given = context.resources
-    intake = Intake(
-        given.ledger,
-        given.objects,
-        given.job_queue,
-        given.catalogue,
-        given.clock,
-        given.guardrail,
-    )
-    settings = given.settings
+    settings, intake = given.settings, resources.intake(given)
     drained = drain(
         given.job_queue, intake, most=settings.queue_slice, senders=settings.queue_senders
     )

@@ -20,6 +20,7 @@ _TICK: Final = 30
     minimum_interval_seconds=_TICK,
     default_status=dg.DefaultSensorStatus.RUNNING,
     required_resource_keys={
+        "objects",
         "backlog",
         "ledger",
         "job_queue",

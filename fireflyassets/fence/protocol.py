@@ -15,6 +15,7 @@ from fireflyassets.core.failure import ACTIONS, Action, FailureClass, Family, Fa
 from fireflyassets.core.money import Cause
 from fireflyassets.fence.call import HEARTBEAT_LOOK, Arrived, Lease, PaidCall, Tickets
 from fireflyassets.fence.collecting import Collector
+from fireflyassets.fence.pacing import BREAK, BREAKS, LONGEST_PAUSE
 from fireflyassets.fence.standing import (
     MaySend,
     MustCollect,
@@ -24,7 +25,6 @@ from fireflyassets.fence.standing import (
     standing,
 )
 from fireflyassets.fence.step_run import UNPACED_PARK, StepRun, Unpaced
-from fireflyassets.limiter.arithmetic import MAX_PAUSE_US
 from fireflyassets.limiter.errors import LimiterError
 from fireflyassets.limiter.port import Parked, Ticket
 from fireflyassets.ports.clock import Clock, Offload
@@ -36,8 +36,6 @@ from fireflyassets.ports.paid import Accepted, NotAccepted, OutcomeLost, Output
 CAMPAIGN_RULE: Final = "campaign"
 """Who decides, where a campaign allows a send after one of unknown outcome."""
 RETRY_WAIT: Final = timedelta(seconds=2)
-LONGEST_PAUSE: Final = timedelta(microseconds=MAX_PAUSE_US)
-"""Who asks for more is not believed: the breaker opens, and one call tries it after this."""
 LONGEST_WAIT: Final = timedelta(seconds=60)
 """In a turn; who is asked to wait longer is parked until then."""
 MOST_EARLY: Final = timedelta(seconds=5)
@@ -132,6 +130,8 @@ class Fence:
                 return  # Or the wave stops: no ticket is taken then.
             failure = classify(missing.fault)
             if failure is not FailureClass.THROTTLED and ACTIONS[failure] is not Action.RETRY:
+                if failure in BREAKS:
+                    await self._pause(call, BREAK)
                 raise errors.StepRefused(call.step, missing.fault, failure=failure)
             await self._outage(call, turn, missing.retry_after)
 
@@ -262,6 +262,8 @@ class Fence:
         elif tokenless or ACTIONS[failure] is Action.RETRY:
             await self._outage(call, turn, answer.retry_after)
         else:
+            if failure in BREAKS:
+                await self._pause(call, BREAK)
             raise errors.StepRefused(call.step, fault, failure=failure)
         return closed
 

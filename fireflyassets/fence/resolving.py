@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from fireflyassets.core.errors import UndecidableNow
+from fireflyassets.core.failure import FailureClass
 from fireflyassets.core.job import FENCE, JobRow
 from fireflyassets.core.money import Cause
 from fireflyassets.core.status import CLOSED, ENDED, Status
@@ -27,6 +28,7 @@ from fireflyassets.ports.entries import (
 from fireflyassets.ports.ledger import JobLedger
 
 _PAGE: Final = 500
+_LOST: Final = FailureClass.LOST_ANSWER
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,13 +126,13 @@ class Resolver:
                 "it under a new key to have it made."
             )
             ttl = decision.at + self.keep(row)
-            return Ending(Status.FAILED, reason, (), cost, decision.at, ttl)
+            return Ending(Status.FAILED, reason, (), cost, decision.at, ttl, failure=_LOST)
         if decision.verdict is Verdict.BILLED and not attempt.status_url:
             reason = (
                 f"{said}: it was billed, and its result is out of reach. Send the job under a new "
                 "key to pay for it once more, or leave it."
             )
-            return Ending(Status.REVIEW, reason, (), cost, decision.at, None)
+            return Ending(Status.REVIEW, reason, (), cost, decision.at, None, failure=_LOST)
         return Resumed(decision.at) if may_go_on(row, others, now=decision.at) else None
 
 

@@ -209,6 +209,7 @@ class ConditionalLimiter(Limiter):
 
     def clear_override(self, item: str, *, by: str) -> Override | None:
         """End an override before its time; see `Limiter.clear_override`."""
+        check_words(item, by=by, why=by)
         self.refresh(item)
         before, _ = self._change(item, rates.plan_clear)
         override = override_of(before)

@@ -81,8 +81,8 @@ def audit_reset(item: str, *, by: str, why: str) -> None:
 def audit_opened(item: str, until: datetime) -> None:
     """Log that the breaker has opened."""
     _log.error(
-        "Item %s: the service asked for more than 15 minutes. The breaker is open; one call tries "
-        "it at %s. Ask the service why.",
+        "Item %s: the service asked for more than 15 minutes, or refused the organisation. The "
+        "breaker is open; one call tries it at %s. Ask the service why.",
         *(item, until.isoformat()),
     )
 

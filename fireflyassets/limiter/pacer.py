@@ -206,7 +206,7 @@ class Pacer:
 
     async def _answer(self) -> Granted | Parked:
         """Ask for a block, or hear what the limiter says to a waiter that was cancelled since."""
-        if self._asking is None:
+        if self._asking is None or _is_stale(self._asking):
             asked = self._ask(
                 self._limiter.reserve,
                 self._item,
@@ -267,6 +267,13 @@ class Pacer:
                     await self._sleep(max(0.0, wait.total_seconds()))
                 case Due() | Voided() as outcome:
                     return outcome
+
+
+def _is_stale(asked: "asyncio.Future[Granted | Parked]") -> bool:
+    """Say whether a cancelled waiter left an answer without tickets: by now it may be another."""
+    if not asked.done():
+        return False
+    return asked.cancelled() or bool(asked.exception()) or isinstance(asked.result(), Parked)
 
 
 def _heard(asked: "asyncio.Future[Granted | Parked]") -> None:

@@ -65,7 +65,7 @@ class ParkReason(StrEnum):
     NOT_YOUR_TURN = "others have had fewer calls for their weight and go first"
     DAY_QUOTA = "the day's quota is used up"
     PAUSED = "the service asked for a pause"
-    BREAKER_OPEN = "the service asked for more than fifteen minutes, and one call tries it first"
+    BREAKER_OPEN = "the breaker is open, and one call tries the service first"
     OVERRIDDEN = "an operator has set a low rate for a time"
 
 
@@ -255,14 +255,19 @@ class Limiter(ABC):
 
     @abstractmethod
     def clear_override(self, item: str, *, by: str) -> Override | None:
-        """End an override before its time and return it; None if there was none."""
+        """End an override before its time and return it; None if there was none.
+
+        Raises:
+            OverrideRefused: *by* says nothing or too much.
+        """
 
     @abstractmethod
     def reset(self, item: str, *, by: str, why: str) -> None:
         """Let *item* begin anew by today's clock, under the limits it has.
 
         For an item that a clock which ran ahead has pushed into the future. Tickets that are out
-        are void; pause, breaker, override and lowered rate are gone; the day's count stays.
+        are void; pause, breaker, override and lowered rate are gone; the day's
+        count stays, unless that clock had begun another day. The next call is an interval away.
 
         Raises:
             OverrideRefused: *by* or *why* says nothing or too much.

@@ -129,7 +129,7 @@ def plan_reset(state: State, now: int) -> Reset:
         state.without_override(),
         next_number=first,
         base_number=first,
-        base_at=now,
+        base_at=now + state.nominal,
         before_at=0,
         earned=state.nominal,
         epoch=max(state.epoch, now) + 1,
@@ -195,6 +195,18 @@ def plan_clear(state: State, now: int) -> Rebase | None:
     return _rebase(state, now, _told(settled(state, now).without_override(), now))
 
 
+def _same_day(state: State, now: int, base: int, interval: int) -> int:
+    """Return the soonest that ticket *base* may be due under a shorter *interval*.
+
+    Tickets that count for a day to come stay there: the day before may have no room for them.
+    """
+    midnight = state.day * law.DAY_US
+    first = state.first_live(midnight)
+    if now >= midnight or not state.day_limit or first >= state.next_number:
+        return 0
+    return midnight - (first - base) * interval
+
+
 def _rebase(state: State, now: int, changed: State, *, refused: int = 0) -> Rebase:
     """Move the base to the first ticket not yet due.
 
@@ -215,6 +227,7 @@ def _rebase(state: State, now: int, changed: State, *, refused: int = 0) -> Reba
     if changed.interval < state.interval:
         soonest = now if state.has_ended_override(now) else now + law.STALE_US
         base_at = min(base_at, max(soonest, before_at + changed.interval))
+        base_at = max(base_at, _same_day(state, now, base, changed.interval))
     base_at = max(changed.blocked, base_at)
     law_now = replace(changed, base_number=base, base_at=base_at, before_at=before_at)
     counted_from = max(now, state.day * law.DAY_US)

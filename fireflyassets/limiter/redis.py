@@ -139,10 +139,7 @@ class RedisLimiter(Limiter):
     def register(self, item: str, limits: Limits) -> None:
         """Make *item* known under *limits*; see `Limiter.register`."""
         told, self._limits[item] = self._limits.get(item), limits
-        if told == limits:
-            self._call(item, "read")
-        else:
-            self._tell(item, limits)
+        _ = self._call(item, "read") if told == limits else self._tell(item, limits)
 
     def reserve(
         self,
@@ -213,6 +210,7 @@ class RedisLimiter(Limiter):
 
     def clear_override(self, item: str, *, by: str) -> Override | None:
         """End an override before its time; see `Limiter.clear_override`."""
+        check_words(item, by=by, why=by)
         override = override_of(self._call(item, "read").state)
         if override is None or self._call(item, "clear").outcome == "none":
             return None

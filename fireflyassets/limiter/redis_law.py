@@ -117,6 +117,11 @@ local function rebase()
     local ended = s.was_until > 0 and s.was_until <= now
     local soonest = ended and now or now + $STALE_US
     at = math.min(at, math.max(soonest, s.before_at + s.new_interval))
+    local midnight = s.day * $DAY_US
+    local first = first_live(midnight)
+    if now < midnight and s.day_limit > 0 and first < s.next_number then
+      at = math.max(at, midnight - (first - base) * s.new_interval)
+    end
   end
   s.base_at = math.max(s.blocked, at)
   s.base_number, s.interval, s.epoch = base, s.new_interval, s.epoch + 1

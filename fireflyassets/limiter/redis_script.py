@@ -170,7 +170,7 @@ end
 local function reset()
   drop_override()
   s.next_number = math.max(s.next_number, math.floor(now / $NUMBERING_US)) + $SKIPPED
-  s.base_number, s.base_at, s.before_at = s.next_number, now, 0
+  s.base_number, s.base_at, s.before_at = s.next_number, now + s.nominal, 0
   s.epoch, s.sequence = math.max(s.epoch, now) + 1, s.sequence + $SKIPPED
   s.earned, s.blocked, s.lowered, s.raised, s.turn, s.opened = s.nominal, 0, 0, 0, 0, 0
   s.day = math.floor(now / $DAY_US)

@@ -11,7 +11,7 @@ from decimal import Decimal
 from enum import StrEnum
 
 from fireflyassets.core.budget import Booking
-from fireflyassets.core.failure import Family
+from fireflyassets.core.failure import FailureClass, Family
 from fireflyassets.core.job import Hold, JobRow, StepResult
 from fireflyassets.core.money import Cause, Cost, cost_of
 from fireflyassets.core.status import ENDED, KEPT, Status
@@ -243,6 +243,8 @@ class Ending:
     ttl: datetime | None
     run_id: str | None = None
     """The run that ended it; None leaves the row's as it is."""
+    failure: FailureClass | None = None
+    """The class of the fault that it ended by."""
 
     def __post_init__(self) -> None:
         if self.status not in ENDED:

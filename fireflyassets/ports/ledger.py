@@ -14,6 +14,7 @@ from fireflyassets.core.job import Cancel, Hold, JobRow, StepResult
 from fireflyassets.core.money import Cost
 from fireflyassets.core.status import Status
 from fireflyassets.ports.budgets import BudgetLedger, OverBudget
+from fireflyassets.ports.dead import DeadJobs
 from fireflyassets.ports.entries import (
     Attempt,
     AttemptState,
@@ -30,7 +31,7 @@ from fireflyassets.ports.entries import (
 from fireflyassets.ports.waves import WaveLedger
 
 
-class JobLedger(WaveLedger, BudgetLedger):
+class JobLedger(WaveLedger, BudgetLedger, DeadJobs):
     """The truth. Implementations: DynamoDB, and one in memory for tests."""
 
     # intake

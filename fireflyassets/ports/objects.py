@@ -26,6 +26,14 @@ class ObjectStore(ABC):
         """Say whether there is an object under *key*."""
 
     @abstractmethod
+    def keys(self, prefix: str) -> list[str]:
+        """Return all keys that begin with *prefix*, in order; for few objects."""
+
+    @abstractmethod
+    def delete(self, key: str) -> None:
+        """Delete an object; one that is gone already is fine."""
+
+    @abstractmethod
     def tags(self, key: str) -> dict[str, str] | None:
         """Return the object's tags as the store has them now; None where there is no object."""
 

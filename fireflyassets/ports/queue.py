@@ -25,6 +25,8 @@ class Message:
     sender: str = ""
     """Who put it there, as the queue itself attests: nothing that the sender writes can change it.
     In SQS the unique id of an IAM user or role; sessions of one role are one sender."""
+    reason: str | None = None
+    """Why we made it a dead letter; None where the queue did, or it is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,14 @@ class JobQueue(ABC):
     @abstractmethod
     def depth(self) -> Depth:
         """Return how deep the queue and its dead-letter queue are."""
+
+    @abstractmethod
+    def dead_letters(self, *, most: int) -> list[Message]:
+        """Return up to *most* dead letters, as `receive` does; what is not deleted comes back."""
+
+    @abstractmethod
+    def delete_dead(self, messages: Sequence[Message]) -> None:
+        """Delete dead letters; one that is gone already is fine."""
 
     @abstractmethod
     def quarantine(self, message: Message, *, reason: str) -> None:

@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Final
 
 from fireflyassets.core import crashes, errors
+from fireflyassets.core.failure import FailureClass
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import Status
 from fireflyassets.ports.entries import Claim, Ending, Release, Wave, WaveState
@@ -158,7 +159,7 @@ def _poisoned(ledger: JobLedger, row: JobRow, count: int, *, now: datetime) -> E
         f"beside it. Find out why in the logs of its runs; then run it again."
     )
     cost = ledger.history(row.job_id).cost
-    return Ending(Status.DLQ, reason, (), cost, now, None)
+    return Ending(Status.DLQ, reason, (), cost, now, None, failure=FailureClass.BUG)
 
 
 def give_back_stranded(ledger: JobLedger, *, now: datetime, most: int) -> int:

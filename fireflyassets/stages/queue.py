@@ -40,6 +40,7 @@ _SLICE: Final = 50
 _EMPTY_LOOKS: Final = 2
 """One empty answer is not proof of an empty queue."""
 _REASON_LIMIT: Final = 1_000
+SENDER_RULE: Final = "sender"
 _OUTAGES: Final = (StoreUnavailable, ServiceDown, ConnectionError)
 """No fault of any message: another try in this slice meets it as well."""
 
@@ -109,7 +110,7 @@ def _pass_on(
     total = apart.delete(woken, Drained(wakes=len(woken)))
     for message, said in read:
         if isinstance(said, tuple):
-            total += apart.put_aside(message, _reason(said))
+            total += apart.put_aside(message, reason_of(said))
     requested = [(message, said) for message, said in read if isinstance(said, Requested)]
     for _, group in groupby(sorted(requested, key=_slug), key=_slug):
         total += apart.record(list(group))
@@ -118,7 +119,7 @@ def _pass_on(
     return total
 
 
-def _believed(
+def believed(
     message: Message, objects: ObjectStore, senders: Senders
 ) -> Wake | Requested | tuple[Problem, ...]:
     """Return what a message says, or a problem where its sender may not say that."""
@@ -128,7 +129,7 @@ def _believed(
     if senders and said.customer not in senders.get(message.sender, ()):
         sentence = "This sender may not ask for jobs of this customer."
         fix = "Let FIREFLYASSETS_QUEUE_SENDERS name both."
-        return (Problem("customer", "sender", sentence, fix),)
+        return (Problem("customer", SENDER_RULE, sentence, fix),)
     return _fetched(said, objects) if isinstance(said, Pointed) else said
 
 
@@ -167,7 +168,7 @@ class _Apart:
     ) -> Wake | Requested | tuple[Problem, ...] | None:
         """Return what a message says; None where that can't be told now."""
         try:
-            return _believed(message, self.intake.objects, senders)
+            return believed(message, self.intake.objects, senders)
         except Exception as error:  # noqa: BLE001 - the boundary.
             self.failures.append(error)
             return None
@@ -225,7 +226,7 @@ class _Apart:
         total = Drained()
         durable: list[Message] = []
         for message, answer in zip(messages, answers, strict=True):
-            reason = _refusal(answer)
+            reason = refusal(answer)
             if reason is None:
                 durable.append(message)
                 new = isinstance(answer, Recorded)
@@ -235,19 +236,20 @@ class _Apart:
         return self.delete(durable, total)
 
 
-def _refusal(answer: Answer) -> str | None:
+def refusal(answer: Answer) -> str | None:
+    """Return why intake did not take a request; None where it did."""
     if isinstance(answer, Invalid):
-        return _reason(answer.problems)
+        return reason_of(answer.problems)
     if isinstance(answer, Conflict):
         return (
             f"{KEY_FIELD}: another request was recorded under this key, as job {answer.row.job_id}."
         )
     if isinstance(answer, Unaffordable):
-        return _reason([answer.problem()])
+        return reason_of([answer.problem()])
     return None
 
 
-def _reason(problems: Iterable[Problem]) -> str:
+def reason_of(problems: Iterable[Problem]) -> str:
     """Return one line with each fault and its cure, and no more of the request than names it."""
     told = (
         f"{problem.field or 'message'} ({problem.rule}): {problem.message} {problem.fix}"

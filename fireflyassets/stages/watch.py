@@ -89,6 +89,8 @@ class Watch:
     catalogue: Catalogue
     limits: Callable[[str, Family], Limits]
     tally: Tally
+    put_aside: Callable[[], int] = lambda: 0
+    """How many dead letters lie in the bucket: nobody answers for them."""
     brakes: bool = True
     """False: it only looks."""
 
@@ -123,7 +125,7 @@ class Watch:
         rates = [self.limits(one, Family.FIREFLY).per_minute for one in organisations]
         if rates:
             tally.set(metric.QUEUE_MINUTES, waiting / sum(rates))
-        tally.set(metric.DEAD, depth.dead + self.backlog.dead())
+        tally.set(metric.DEAD, depth.dead + self.put_aside() + self.backlog.dead())
         first = min((line.first_due_at for line in lines.values()), default=now)
         tally.set(metric.OLDEST_DUE, max(0.0, (now - first).total_seconds()))
         lanes = {lane for lanes in organisations.values() for lane in lanes}

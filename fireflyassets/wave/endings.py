@@ -73,6 +73,7 @@ def troubled(
         cost=cost,
         ended_at=now,
         ttl=None if status in KEPT else now + KEEP[campaign.config.retention],
+        failure=trouble.failure,
     )
 
 

@@ -20,8 +20,10 @@ from fireflyassets.adapters.provider import OidcProvider
 from fireflyassets.api.app import create_app
 from fireflyassets.api.desk import Ports
 from fireflyassets.core import ids
+from fireflyassets.core.failure import FailureClass
 from fireflyassets.core.money import Cost
 from fireflyassets.core.status import Status
+from fireflyassets.limiter.memory import MemoryLimiter
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets.ports.entries import Ending, Wave, WaveState
 from fireflyassets.settings import Settings
@@ -122,6 +124,7 @@ def ports_of(door: FrontDoor) -> Ports:
         pictures=PillowPictures(),
         guardrail=door.intake.guardrail,
         limits=lambda _, family: DOCUMENTED[family],
+        limiter=MemoryLimiter(now=door.clock.now),
         keys=MemoryKeys(KeySet([KEY]).as_dict(private=False)),
     )
 
@@ -157,7 +160,13 @@ def picture(width: int = 640, height: int = 360) -> bytes:
     return target.getvalue()
 
 
-def finish(door: FrontDoor, job_id: str, *, status: Status = Status.SUCCEEDED) -> None:
+def finish(
+    door: FrontDoor,
+    job_id: str,
+    *,
+    status: Status = Status.SUCCEEDED,
+    failure: FailureClass | None = None,
+) -> None:
     """Run a job to its end, as a wave would, with its renditions in the store."""
     row = door.ledger.job(job_id)
     assert row is not None
@@ -171,9 +180,9 @@ def finish(door: FrontDoor, job_id: str, *, status: Status = Status.SUCCEEDED) -
         keys.append(ids.delivery_key(customer, campaign, job_id, aspect, "picture.jpg"))
         door.objects.put(keys[-1], picture(), media_type="image/jpeg")
     reason = None if status is Status.SUCCEEDED else "Step art: firefly 451 prompt_unsafe."
-    door.ledger.finish(
-        claim, Ending(status, reason, tuple(keys), Cost(Decimal("3.5"), Decimal("0.5")), NOON, None)
-    )
+    cost = Cost(Decimal("3.5"), Decimal("0.5"))
+    ending = Ending(status, reason, tuple(keys), cost, NOON, None, failure=failure)
+    door.ledger.finish(claim, ending)
 
 
 def finished(desk: Clerk, **changes: object) -> str:

@@ -91,6 +91,6 @@ def test_a_dry_run_tells_of_the_budget_too() -> None:
     assert (whole.status_code, single.status_code, fits.status_code) == (402, 402, 200)
     assert "cap 8, spent 0, reserved 0" in whole.json()["problems"][0]["message"]
     assert (part.json()["jobs"], part.json()["refused"]) == (2, 1)
-    assert [(one["row"], one["rule"]) for one in part.json()["problems"]] == [(4, "over-budget")]
+    assert [one["rule"] for one in part.json()["problems"]] == ["over-budget"]
     assert desk.door.ledger.counters(CUSTOMER, "2026-11") == []
     assert desk.door.ledger.blocks(CUSTOMER, "2026-11") == []

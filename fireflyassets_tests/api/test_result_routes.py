@@ -9,8 +9,9 @@ import pytest
 from fireflyassets.adapters.memory.objects import key_of
 from fireflyassets.api.answers import VERSION
 from fireflyassets.api.reads import FRESH
-from fireflyassets.core import ids
+from fireflyassets.core import guidance, ids
 from fireflyassets.core.campaign import ReviewMode
+from fireflyassets.core.failure import FailureClass
 from fireflyassets.core.job import FENCE, Hold
 from fireflyassets.core.money import Cause
 from fireflyassets.core.status import Status
@@ -52,6 +53,21 @@ def test_a_failed_job_tells_why() -> None:
 
     assert (told["status"], told["outputs"]) == ("review", [])
     assert "prompt_unsafe" in told["reason"]
+    assert (told["failureClass"], told["guidance"]) == (None, None)  # Nobody has classed it.
+
+
+def test_a_classed_fault_says_what_to_change() -> None:
+    """In our words, by the class; a job that goes on says nothing of it."""
+    desk = clerk()
+    job_id = desk.post().json()["jobId"]
+    before = desk.ask("GET", f"/v1/jobs/{job_id}").json()
+    finish(desk.door, job_id, status=Status.REVIEW, failure=FailureClass.UNSAFE_CONTENT)
+
+    told = desk.ask("GET", f"/v1/jobs/{job_id}").json()
+
+    assert (before["failureClass"], before["guidance"]) == (None, None)
+    assert told["failureClass"] == "unsafe-content"
+    assert told["guidance"] == guidance.told(FailureClass.UNSAFE_CONTENT)
 
 
 def test_an_output_is_a_redirect_to_a_url_signed_now() -> None:
@@ -317,6 +333,7 @@ def test_the_description_lists_the_public_routes() -> None:
         "/v1/jobs/{job_id}/outputs/{aspect}",
         "/v1/campaigns/{campaign}",
         "/v1/campaigns/{campaign}/jobs",
+        "/v1/campaigns/{campaign}/jobs.csv",
         "/v1/jobs/{job_id}/cancel",
         "/v1/jobs/{job_id}/resume",
         "/v1/campaigns/{campaign}/hold",

@@ -12,6 +12,7 @@ import pytest
 from fireflyassets.limiter.errors import OverrideRefused, UnknownItem
 from fireflyassets.limiter.port import (
     Due,
+    Granted,
     Limiter,
     Override,
     PaceReason,
@@ -367,3 +368,38 @@ def test_a_ticket_of_a_lost_item_is_void(world: World) -> None:
     assert granted(limiter, again.item).first > old.number
     limiter.refresh(again.item)
     assert isinstance(limiter.check(type(old)(again.item, old.number, old.due_at)), Voided)
+
+
+def test_nobody_ends_an_override_without_a_name(world: World) -> None:
+    """The trail says who ended it."""
+    limiter = world.limiter(per_minute(60))
+    limiter.override(world.item, 6, duration=timedelta(hours=1), by="ada", why="x")
+
+    with pytest.raises(OverrideRefused, match="name"):
+        limiter.clear_override(world.item, by=" ")
+
+    assert limiter.state(world.item).override is not None
+
+
+def test_a_rate_that_rises_before_midnight_brings_no_ticket_back_into_a_full_day(
+    world: World,
+) -> None:
+    """What was taken for the next day stays there: the day's limit holds."""
+    world.clock.at = datetime(2026, 3, 9, 23, 57, 50, tzinfo=UTC)
+    midnight = datetime(2026, 3, 10, tzinfo=UTC)
+    limiter = world.limiter(per_minute(600, per_day=60))
+    limiter.override(world.item, 24, duration=timedelta(hours=1), by="ada", why="x")
+    world.clock.advance(10)
+    blocks = [limiter.reserve(world.item, 4) for _ in range(24)]
+    tickets = [t for block in blocks if isinstance(block, Granted) for t in block.tickets]
+    before = sum(ticket.due_at < midnight for ticket in tickets)
+    assert 0 < before < len(tickets)
+
+    world.clock.advance(2)
+    limiter.clear_override(world.item, by="ada")
+    limiter.refresh(world.item)
+
+    looks = [limiter.check(ticket) for ticket in tickets]
+    moved = [look.ticket.due_at for look in looks if isinstance(look, Waiting)]
+    assert sum(at < midnight for at in moved) <= before
+    assert min(moved) < midnight <= max(moved)

@@ -213,7 +213,7 @@ def test_a_reset_cures_an_item_of_the_future(
         world.limiter().reset(world.item, by="ada", why="a clock ran ahead")
 
     block = granted(world.limiter(), world.item, 2)
-    assert block.due_at[0] == world.clock.at
+    assert block.due_at[0] == world.clock.at + timedelta(seconds=1.25)
     assert block.first > ahead.first
     assert limiter.state(world.item).used_today == 3
     limiter.refresh(world.item)
@@ -320,3 +320,14 @@ def test_an_old_picture_never_fires(world: World) -> None:
     assert isinstance(one.check(ticket), Stale)
     one.refresh(world.item)
     assert isinstance(one.check(ticket), Waiting)
+
+
+def test_resets_in_a_row_are_no_burst(world: World) -> None:
+    """The first call after a reset is a whole interval away, however soon the last one was."""
+    limiter = world.limiter(per_minute(60))
+    granted(limiter, world.item)
+
+    for _ in range(3):
+        world.clock.advance(0.1)
+        limiter.reset(world.item, by="ada", why="x")
+        assert granted(limiter, world.item).due_at[0] - world.clock.at >= timedelta(seconds=1.25)

@@ -99,3 +99,16 @@ def test_url_to_write_takes_only_its_media_type(object_world: ObjectWorld) -> No
         object_world.upload(url, b"<html>", "text/html")
 
     assert not object_world.store.exists(KEY)
+
+
+def test_keys_are_listed_by_their_beginning_and_deleted(object_world: ObjectWorld) -> None:
+    store = object_world.store
+    for key in ("dead-letters/b.json", "dead-letters/a.json", "dead-letters.json"):
+        store.put(key, b"{}", media_type="application/json")
+
+    assert store.keys("dead-letters/") == ["dead-letters/a.json", "dead-letters/b.json"]
+
+    store.delete("dead-letters/a.json")
+    store.delete("dead-letters/a.json")
+    assert store.keys("dead-letters/") == ["dead-letters/b.json"]
+    assert store.keys("nothing/") == []

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from fireflyassets.ports.queue import Depth, JobQueue, Message
+from fireflyassets.ports.queue import MAX_RECEIVES, Depth, JobQueue, Message
 from fireflyassets_tests.contracts.stores import QueueWorlds
 
 PATIENT = timedelta(minutes=1)
@@ -155,3 +155,22 @@ def test_the_depth_counts_what_can_be_received_and_dead_letters(queue_worlds: Qu
     assert world.queue.depth() == Depth(2, 0)
     world.queue.quarantine(message, reason="unreadable")
     assert world.queue.depth() == Depth(2, 1)
+
+
+def test_dead_letters_are_read_with_their_reason_and_deleted(queue_worlds: QueueWorlds) -> None:
+    """Ours have a reason, the queue's own have none; what is deleted does not come back."""
+    world = queue_worlds(AT_ONCE)
+    world.queue.send(["ours"], tenant="acme")
+    world.queue.quarantine(_next(world.queue), reason="It is odd.")
+    world.queue.send(["theirs"], tenant="acme")
+    for _ in range(MAX_RECEIVES):
+        _next(world.queue)
+    world.queue.receive(most=1)
+
+    letters = world.queue.dead_letters(most=10)
+
+    found = {one.body: (one.reason, one.tenant) for one in letters}
+    assert found == {"ours": ("It is odd.", "acme"), "theirs": (None, "acme")}
+    world.queue.delete_dead(letters)
+    world.queue.delete_dead([])
+    assert world.queue.depth() == Depth(0, 0)

@@ -13,7 +13,7 @@ from fireflyassets.ports.paid import NotAccepted
 from fireflyassets.wave.beginning import NOT_AGAIN
 from fireflyassets_tests.defs.location import DELIVERIES, Location, location
 
-RECOVERABLE = NotAccepted(Fault(Family.FIREFLY, 403, "user_not_entitled"))
+RECOVERABLE = NotAccepted(Fault(Family.FIREFLY, 401, "401013"))
 
 
 def parked(there: Location, request: dg.RunRequest, job: str) -> None:
@@ -34,7 +34,7 @@ def test_a_run_that_is_executed_again_touches_its_own_jobs_alone() -> None:
         parked(there, request, late)
         first = there.run(request)
         others = here.order(3, prefix="other")
-        here.images.vendor.script.extend([RECOVERABLE] * 3)
+        here.images.vendor.script.extend([RECOVERABLE] * 6)
         there.run(*there.dispatch())
         here.ledger._rows[late] = replace(here.row(late), not_before=here.clock.now())
         there.run(*there.dispatch())
@@ -54,7 +54,7 @@ def test_a_run_that_is_executed_again_says_why_it_pays_for_nothing() -> None:
     with location() as there:
         here = there.here
         (job,) = here.order(1)
-        here.images.vendor.script.append(RECOVERABLE)
+        here.images.vendor.script.extend([RECOVERABLE] * 2)
         first = there.run(*there.dispatch())
         assert here.row(job).status is Status.DLQ
         sent = here.images.vendor.sent

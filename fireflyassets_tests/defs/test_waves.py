@@ -31,7 +31,7 @@ from fireflyassets_tests.floor import ASPECTS, floor, recipe
 from fireflyassets_tests.front_door import FixedCatalogue, config
 
 TEMPLATES = {aspect: f"{aspect}.psd" for aspect in ASPECTS}
-RECOVERABLE = NotAccepted(Fault(Family.PHOTOSHOP, 402))
+RECOVERABLE = NotAccepted(Fault(Family.PHOTOSHOP, 401, "401013"))
 UNSAFE = NotAccepted(Fault(Family.FIREFLY, 451, "prompt_unsafe"))
 
 
@@ -355,7 +355,7 @@ def test_operations_add_up_over_all_events() -> None:
     """However often a job is told again, the sum over its events is what was paid."""
     with location() as there:
         (job,) = there.here.order(1)
-        there.here.documents.vendor.script += [RECOVERABLE] * 3
+        there.here.documents.vendor.script += [RECOVERABLE] * 6
         (request,) = there.dispatch()
         there.run(request)
         assert there.here.row(job).status is Status.DLQ

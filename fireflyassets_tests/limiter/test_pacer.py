@@ -5,9 +5,11 @@ Here: order, lateness, pauses, cancelling and parking of one or few pacers. Not 
 """
 
 import asyncio
+from collections.abc import Callable
 from datetime import timedelta
 from itertools import pairwise
 from time import monotonic
+from typing import ParamSpec, TypeVar
 
 import pytest
 
@@ -22,6 +24,9 @@ from fireflyassets.limiter.simulation import CountingStore
 from fireflyassets.limiter.virtual_time import START, Latency
 from fireflyassets_tests.limiter.waves import ITEM, Wave, in_wave
 from fireflyassets_tests.limiter.worlds import per_minute
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def test_waiters_are_served_in_order_when_due() -> None:
@@ -438,3 +443,27 @@ def test_a_store_too_slow_to_notice_a_pause_is_said_to_be_so(latency: float) -> 
             await asyncio.wait_for(wave.take(wave.pacer(), "a"), 60)
 
     in_wave(story, per_minute(60), latency=latency)
+
+
+def test_an_outage_that_a_cancelled_waiter_met_is_not_told_later() -> None:
+    """Once the store is back nobody hears of the time it was away."""
+
+    async def story(wave: Wave) -> None:
+        away = True
+
+        async def offload(call: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+            await asyncio.sleep(0.1)
+            if away:
+                raise LimiterUnavailable(ITEM, "gone")
+            return call(*args, **kwargs)
+
+        pacer = Pacer(wave.limiter(), ITEM, now=wave.clock.now, offload=offload)
+        waiter = asyncio.ensure_future(pacer.take())
+        await asyncio.sleep(0.05)
+        waiter.cancel()
+        await asyncio.sleep(60)
+        away = False
+
+        assert isinstance(await pacer.take(), Ticket)
+
+    in_wave(story, per_minute(60))

@@ -14,6 +14,7 @@ from fireflyassets.adapters.aws import attributes as to
 from fireflyassets.adapters.aws.attributes import Item, Reader
 from fireflyassets.adapters.aws.budget_codec import booking_attribute, booking_of
 from fireflyassets.adapters.ledger_rules import is_claimable
+from fireflyassets.core.failure import class_named
 from fireflyassets.core.job import Cancel, Hold, JobRow
 from fireflyassets.core.money import Cost
 from fireflyassets.core.status import HumanReview, Status
@@ -31,6 +32,8 @@ OPEN: Final = "open"
 RUNNING: Final = "running"
 """What the jobs that a wave works on are found under; below, those that an open call may move."""
 UNSETTLED: Final = "unsettled"
+OWED: Final = "snapshot"
+"""What jobs are found under whose snapshot is owed."""
 WAVE_LIFE: Final = timedelta(days=90)
 """How long a wave's row is kept, as long as the jobs it made."""
 
@@ -144,6 +147,7 @@ def _optional_attributes(row: JobRow) -> "dict[str, AttributeValueTypeDef | None
         "notBefore": to.instant(row.not_before) if row.not_before else None,
         "reason": None if row.reason is None else to.text(row.reason),
         "endedAt": to.instant(row.ended_at) if row.ended_at else None,
+        "failure": None if row.failure is None else to.text(row.failure),
         "booking": booking_attribute(row.booking) if row.booking else None,
     }
 
@@ -202,6 +206,7 @@ def job_row(item: Item) -> JobRow:
         cost_possible=read.maybe_decimal("costPossible"),
         booking=booking_of(read.mapping("booking")) if read.has("booking") else None,
         cancel=_cancel_of(read),
+        failure=class_named(read.maybe_text("failure")),
         unsettled=read.maybe_text("runningKey") == UNSETTLED,
     )
 

@@ -6,12 +6,11 @@ Requests per call, where nothing competes: `record` one for 50 jobs; `claim`, `r
 and `bind` one transaction each; `begin_attempt`, `accept_attempt` and `heartbeat` one write.
 """
 
+from fireflyassets.adapters.aws.ledger_dead import LedgerDead
 from fireflyassets.adapters.aws.ledger_intake import LedgerIntake
-from fireflyassets.adapters.aws.ledger_steering import LedgerSteering
-from fireflyassets.adapters.aws.ledger_turns import LedgerTurns
 from fireflyassets.adapters.aws.ledger_waves import LedgerWaves
 from fireflyassets.ports.ledger import JobLedger
 
 
-class DynamoLedger(LedgerIntake, LedgerTurns, LedgerWaves, LedgerSteering, JobLedger):
+class DynamoLedger(LedgerIntake, LedgerWaves, LedgerDead, JobLedger):
     """The truth, in four tables under one prefix. Safe to share by threads."""

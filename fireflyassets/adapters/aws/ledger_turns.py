@@ -99,7 +99,7 @@ class LedgerTurns(LedgerBase):
     ) -> Committed | Cancelled:
         """Move the job from *source* to running; leaving ``dlq`` passes the queue on its way."""
         replayed = source is Status.DLQ
-        ended = ("ttl", "endedAt", "endedKey", "deadKey") if replayed else ()
+        ended = ("ttl", "endedAt", "endedKey", "deadKey", "failure") if replayed else ()
         change = Change(
             sets={
                 "status": to.text(Status.RUNNING),
@@ -217,10 +217,19 @@ def ended(job_id: str, ending: Ending, booking: Booking | None) -> Change:
             "endedKey": codec.ended_key(job_id, ending.ended_at),
             "deadKey": codec.dead_key(ending.status),
             "ttl": to.epoch(ending.ttl) if ending.ttl else None,
+            "failure": None if ending.failure is None else to.text(ending.failure),
+            **_owing(ending),
             **({"runId": to.text(ending.run_id)} if ending.run_id else {}),
         },
         adds={"attempts": 1} if ending.status in FAULTS else {},
     )
+
+
+def _owing(ending: Ending) -> Item:
+    """Return what a job is found under until the snapshot of its fault is written."""
+    if ending.status not in FAULTS:
+        return {}
+    return {"owedKey": to.text(codec.OWED), "owedAt": to.instant(ending.ended_at)}
 
 
 def owned(claim: Claim) -> Condition:

@@ -78,6 +78,18 @@ class S3ObjectStore(ObjectStore):
         return True
 
     @told(_STORE)
+    def keys(self, prefix: str) -> list[str]:
+        """Return all keys that begin with *prefix*, in order."""
+        pages = self._client.get_paginator("list_objects_v2")
+        found = pages.paginate(Bucket=self._bucket, Prefix=prefix)
+        return [one.get("Key", "") for page in found for one in page.get("Contents", [])]
+
+    @told(_STORE)
+    def delete(self, key: str) -> None:
+        """Delete an object; one that is gone already is fine."""
+        self._client.delete_object(Bucket=self._bucket, Key=key)
+
+    @told(_STORE)
     def tags(self, key: str) -> dict[str, str] | None:
         """Return the object's tags as the store has them now; None where there is no object."""
         try:

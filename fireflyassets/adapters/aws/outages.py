@@ -44,6 +44,7 @@ _CODES: Final = frozenset(
         "ExpiredToken",
         "ExpiredTokenException",
         "InvalidClientTokenId",
+        "NoSuchBucket",
         "RequestExpired",
         "UnrecognizedClientException",
     }

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import (
         DeleteMessageBatchRequestEntryTypeDef,
         MessageAttributeValueTypeDef,
+        MessageTypeDef,
         SendMessageBatchRequestEntryTypeDef,
     )
 
@@ -133,10 +134,14 @@ class SqsQueue(JobQueue):
 
     def receive(self, *, most: int) -> list[Message]:
         """Return up to *most* messages without waiting; an empty list is not proof of none."""
+        return self._received(self._urls.jobs, most)
+
+    def _received(self, url: str, most: int) -> list[Message]:
         messages: list[Message] = []
         while len(messages) < most:
             answer = self._client.receive_message(
-                QueueUrl=self._urls.jobs,
+                QueueUrl=url,
+                MessageAttributeNames=[REASON],
                 MaxNumberOfMessages=min(BATCH_ENTRIES, most - len(messages)),
                 MessageSystemAttributeNames=[
                     "ApproximateReceiveCount",
@@ -159,6 +164,7 @@ class SqsQueue(JobQueue):
                         tenant=attested.get("MessageGroupId"),
                         # A role's has its session behind it.
                         sender=attested.get("SenderId", "").partition(":")[0],
+                        reason=_reason(raw) if url == self._urls.dead else None,
                     )
                 )
         return messages
@@ -169,16 +175,31 @@ class SqsQueue(JobQueue):
         Raises:
             ConnectionError: SQS went on refusing some; those come back.
         """
-        for start in range(0, len(messages), BATCH_ENTRIES):
-            self._delete_batch(messages[start : start + BATCH_ENTRIES])
+        self._delete_all(self._urls.jobs, messages)
 
-    def _delete_batch(self, batch: Sequence[Message]) -> None:
+    def dead_letters(self, *, most: int) -> list[Message]:
+        """Return up to *most* dead letters; what is not deleted comes back."""
+        return self._received(self._urls.dead, most)
+
+    def delete_dead(self, messages: Sequence[Message]) -> None:
+        """Delete dead letters; one that is gone already is fine.
+
+        Raises:
+            ConnectionError: SQS went on refusing some; those come back.
+        """
+        self._delete_all(self._urls.dead, messages)
+
+    def _delete_all(self, url: str, messages: Sequence[Message]) -> None:
+        for start in range(0, len(messages), BATCH_ENTRIES):
+            self._delete_batch(url, messages[start : start + BATCH_ENTRIES])
+
+    def _delete_batch(self, url: str, batch: Sequence[Message]) -> None:
         left: list[DeleteMessageBatchRequestEntryTypeDef] = [
             {"Id": str(place), "ReceiptHandle": message.receipt}
             for place, message in enumerate(batch)
         ]
         for _ in self._backoff.pauses():
-            answer = self._client.delete_message_batch(QueueUrl=self._urls.jobs, Entries=left)
+            answer = self._client.delete_message_batch(QueueUrl=url, Entries=left)
             # A sender's fault is a receipt that names nothing any more: that message is gone.
             refused = {
                 entry["Id"] for entry in answer.get("Failed", []) if not entry["SenderFault"]
@@ -209,6 +230,11 @@ class SqsQueue(JobQueue):
             **self._grouped(message.tenant),
         )
         self.delete([message])
+
+
+def _reason(raw: "MessageTypeDef") -> str | None:
+    said = raw.get("MessageAttributes", {})
+    return said[REASON].get("StringValue") if REASON in said else None
 
 
 def batches(bodies: Sequence[str]) -> Iterator[list[str]]:

@@ -122,6 +122,8 @@ ENDED: Final = Index("ended", "endedKey", "endedAt")
 """Ended jobs by day and shard, for export."""
 DEAD: Final = Index("dead", "deadKey", "endedAt", projection="KEYS_ONLY")
 """Jobs in ``dlq``. One key: a thousand a second are more than ever end there."""
+OWED: Final = Index("owed", "owedKey", "owedAt", projection="KEYS_ONLY")
+"""Jobs that ended by a fault and whose snapshot is not written yet."""
 OPEN_WAVES: Final = Index("open", "open", "formedAt", projection="KEYS_ONLY")
 """Waves that have not ended. Keys alone, so that a heartbeat does not write the index too."""
 
@@ -143,7 +145,7 @@ def specs(tables: Tables) -> "tuple[Table, ...]":
             tables.jobs,
             "jobId",
             "customerId",
-            (QUEUE, CAMPAIGN, ENDED, DEAD, RUNNING),
+            (QUEUE, CAMPAIGN, ENDED, DEAD, OWED, RUNNING),
             expires=True,
         ),
         Table(tables.work, "jobId", "sk", (OPEN_CALLS,)),

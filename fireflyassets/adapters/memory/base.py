@@ -7,6 +7,7 @@ from datetime import datetime
 from threading import RLock
 
 from fireflyassets.adapters.budget_rules import overrun_event
+from fireflyassets.adapters.ledger_rules import FAULTS
 from fireflyassets.adapters.memory.book import MemoryBook
 from fireflyassets.adapters.memory.calls import MemoryCalls
 from fireflyassets.adapters.outbox import StatusEvent, status_event
@@ -23,6 +24,7 @@ class MemoryBase:
         self._waves: dict[str, Wave] = {}
         self._keys: dict[tuple[str, str], tuple[str, datetime]] = {}
         self._holds: dict[tuple[str, str], Hold] = {}
+        self._owed: dict[str, datetime] = {}
         self._calls = MemoryCalls()
         self._book = MemoryBook()
         self._outbox: list[StatusEvent] = []
@@ -35,6 +37,8 @@ class MemoryBase:
     def _write(self, row: JobRow) -> None:
         """Keep a row whose status changed, with its event."""
         self._keep(row)
+        if row.status in FAULTS:
+            self._owed[row.job_id] = row.updated_at
         self._outbox.append(
             status_event(
                 job_id=row.job_id,

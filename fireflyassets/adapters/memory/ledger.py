@@ -16,7 +16,7 @@ from fireflyassets.adapters.ledger_rules import (
     is_runs,
 )
 from fireflyassets.adapters.memory import turns
-from fireflyassets.adapters.memory.steering import MemorySteering
+from fireflyassets.adapters.memory.dead import MemoryDead
 from fireflyassets.adapters.outbox import StatusEvent
 from fireflyassets.core.errors import OwnershipLost
 from fireflyassets.core.job import JobRow, StepResult
@@ -37,7 +37,7 @@ from fireflyassets.ports.entries import (
 from fireflyassets.ports.ledger import JobLedger
 
 
-class MemoryLedger(MemorySteering, JobLedger):
+class MemoryLedger(MemoryDead, JobLedger):
     """The truth of one process. *outbox* holds the events in the order of their writing."""
 
     @property

@@ -53,6 +53,15 @@ class MemoryObjects(ObjectStore):
         """Say whether there is an object under *key*."""
         return key in self.objects
 
+    def keys(self, prefix: str) -> list[str]:
+        """Return all keys that begin with *prefix*, in order."""
+        return sorted(key for key in self.objects if key.startswith(prefix))
+
+    def delete(self, key: str) -> None:
+        """Delete an object; one that is gone already is fine."""
+        with self._lock:
+            self._objects.pop(key, None)
+
     def tags(self, key: str) -> dict[str, str] | None:
         """Return the object's tags; None where there is no object."""
         stored = self.objects.get(key)

@@ -16,6 +16,7 @@ class DeadLetter:
 
     body: str = field(repr=False)
     reason: str | None
+    message: Message
 
 
 class MemoryQueue(JobQueue):
@@ -80,7 +81,7 @@ class MemoryQueue(JobQueue):
         for message in list(self._messages.values()):
             hidden_until = self._hidden_until.get(message.message_id, now)
             if message.receives >= MAX_RECEIVES and hidden_until <= now:
-                self._dead.append(DeadLetter(message.body, None))
+                self._dead.append(DeadLetter(message.body, None, message))
                 del self._messages[message.message_id]
 
     def _hand_out(self, message: Message, now: datetime) -> Message:
@@ -104,8 +105,21 @@ class MemoryQueue(JobQueue):
             hidden = [self._hidden_until.get(name, now) > now for name in self._messages]
             return Depth(hidden.count(False), len(self._dead))
 
+    def dead_letters(self, *, most: int) -> list[Message]:
+        """Return up to *most* dead letters; they stay until they are deleted."""
+        with self._lock:
+            self._bury()
+            return [letter.message for letter in self._dead[:most]]
+
+    def delete_dead(self, messages: Sequence[Message]) -> None:
+        """Delete dead letters; one that is gone already is fine."""
+        gone = {message.message_id for message in messages}
+        with self._lock:
+            self._dead = [one for one in self._dead if one.message.message_id not in gone]
+
     def quarantine(self, message: Message, *, reason: str) -> None:
         """Make a message a dead letter with *reason*."""
         with self._lock:
-            self._dead.append(DeadLetter(message.body, reason))
+            letter = replace(message, reason=reason)
+            self._dead.append(DeadLetter(message.body, reason, letter))
         self.delete([message])

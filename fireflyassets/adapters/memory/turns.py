@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from fireflyassets.adapters.ledger_rules import FAULTS, as_asked, is_unsettled
+from fireflyassets.core.budget import Booking
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.money import Cost
 from fireflyassets.core.status import Status
@@ -45,9 +46,39 @@ def claimed(row: JobRow, wave_id: str, now: datetime) -> JobRow:
 def reclaimed(row: JobRow, wave_id: str, now: datetime) -> JobRow:
     """Return the row of an ended job in a wave, with a replay counted and its crashes forgiven."""
     again = claimed(row, wave_id, now)
-    booking = row.booking.renewed(row.cost_estimate) if row.booking else None
     return replace(
-        again, replays=row.replays + 1, crashes=0, ended_at=None, ttl=None, booking=booking
+        again,
+        replays=row.replays + 1,
+        crashes=0,
+        ended_at=None,
+        ttl=None,
+        failure=None,
+        booking=renewed(row),
+    )
+
+
+def renewed(row: JobRow) -> Booking | None:
+    """Return what a job that is run again takes of budgets."""
+    return row.booking.renewed(row.cost_estimate) if row.booking else None
+
+
+def replayed(row: JobRow, *, due_at: datetime, said: str, now: datetime) -> JobRow:
+    """Return the row of a dead job back in its line, in an epoch of its own."""
+    return replace(
+        row,
+        status=Status.QUEUED,
+        wave=None,
+        epoch=row.epoch + 1,
+        replays=row.replays + 1,
+        crashes=0,
+        reason=said,
+        not_before=due_at,
+        failure=None,
+        unsettled=False,
+        ended_at=None,
+        ttl=None,
+        booking=renewed(row),
+        updated_at=now,
     )
 
 
@@ -98,6 +129,7 @@ def finished(row: JobRow, ending: Ending) -> JobRow:
         ended_at=ending.ended_at,
         ttl=ending.ttl,
         run_id=ending.run_id or row.run_id,
+        failure=ending.failure,
         attempts=row.attempts + (ending.status in FAULTS),
         updated_at=ending.ended_at,
     )

@@ -8,7 +8,7 @@ from fastapi import APIRouter, FastAPI, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 
 from fireflyassets.api.desk import AtDesk, Desk
-from fireflyassets.api.pages import campaign_pages, faults, job_pages, sign_in
+from fireflyassets.api.pages import campaign_pages, dead_pages, faults, job_pages, sign_in
 from fireflyassets.api.pages.envelope import Envelope
 from fireflyassets.api.pages.look import Look
 from fireflyassets.api.pages.seals import Seals
@@ -18,7 +18,13 @@ from fireflyassets.ports.sign_in import SignIn
 from fireflyassets.settings import Settings
 
 _router: Final = APIRouter()
-ROUTERS: Final = (_router, sign_in.router, campaign_pages.router, job_pages.router)
+ROUTERS: Final = (
+    _router,
+    sign_in.router,
+    campaign_pages.router,
+    job_pages.router,
+    dead_pages.router,
+)
 
 
 def install(app: FastAPI, desk: Desk, provider: SignIn, settings: Settings) -> None:

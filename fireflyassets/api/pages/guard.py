@@ -92,6 +92,7 @@ async def submission(request: Request, needed: SecurityScopes) -> Submission:
 
 
 Reading = Annotated[Session, Security(visitor, scopes=[Scope.READ.value])]
+Supervising = Annotated[Session, Security(visitor, scopes=[Scope.OPS.value])]
 Writing = Annotated[Submission, Security(submission, scopes=[Scope.WRITE.value])]
 Operating = Annotated[Submission, Security(submission, scopes=[Scope.OPS.value])]
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from fireflyassets.api.result_routes import may_see
 from fireflyassets.api.tokens import Caller
-from fireflyassets.core import ids
+from fireflyassets.core import guidance, ids
 from fireflyassets.core.job import CAMPAIGN, FENCE, JobRow
 from fireflyassets.core.status import HumanReview, Status
 
@@ -65,7 +65,7 @@ class Line:
     why: str
     """Why it waits, or ended as it did; empty where there is nothing to say."""
     next: str
-    """Who or what moves it on; empty where nobody need do anything."""
+    """Who or what moves it on, or what to change; empty where nobody need do anything."""
     due_at: datetime | None
     review: str
     pictures: tuple[str, ...]
@@ -106,4 +106,4 @@ def _next(row: JobRow) -> str:
     """Return who acts, and what follows."""
     if row.hold:
         return _WHO_LIFTS.get(row.hold.by, _SOMEBODY)
-    return _WHO_ENDS.get(row.status, "")
+    return guidance.of(row) or _WHO_ENDS.get(row.status, "")

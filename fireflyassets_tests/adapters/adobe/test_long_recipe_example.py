@@ -102,6 +102,10 @@ def test_the_long_recipe_goes_on_where_it_failed(twin: str, tmp_path: Path) -> N
         kept = {step for step, _ in made.here.ledger.history(job).steps}
         assert kept == {"art", "probe", "subject"}
         originals = {one.picture.key for one in made.here.ledger.history(job).steps.values()}
+        sent = made.here.ledger.history(job).attempts[0]
+        limiter, firefly = made.here.shop.limiter, f"{sent.organisation}#firefly"
+        assert limiter.state(firefly).opened_at is not None
+        limiter.reset(firefly, by="ops", why="the quota is there again")
         made.again(job)
 
     row = made.here.row(job)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from fireflyassets.adapters.aws import attributes, codec, event_codec, work_codec
 from fireflyassets.adapters.outbox import StatusEvent
+from fireflyassets.core.failure import FailureClass
 from fireflyassets.core.job import Hold, JobRow, Picture, StepResult
 from fireflyassets.core.status import ENDED, Status
 from fireflyassets.ports.entries import Attempt, Operation, Wave, WaveState
@@ -255,3 +256,13 @@ def test_missing_attribute_says_its_name() -> None:
 
     with pytest.raises(KeyError, match="credential"):
         codec.job_row(item)
+
+
+def test_a_class_that_the_table_lacks_is_unknown() -> None:
+    """A row of a newer release is read, and nobody guesses what its fault was."""
+    item = codec.job_item(replace(job(), failure=FailureClass.QUOTA))
+    assert codec.job_row(item).failure is FailureClass.QUOTA
+
+    row = codec.job_row({**item, "failure": {"S": "martian"}})
+
+    assert row.failure is FailureClass.UNKNOWN

@@ -6,6 +6,7 @@ import pytest
 
 from fireflyassets.api.pages.shell import PREFIX
 from fireflyassets.core.campaign import ReviewMode
+from fireflyassets.core.failure import FailureClass
 from fireflyassets.core.job import Hold
 from fireflyassets.core.status import Status
 from fireflyassets.ports.entries import Wave, WaveState
@@ -400,3 +401,30 @@ def test_a_browser_at_the_bare_address_is_led_to_the_pages() -> None:
 
     assert (led.status_code, led.headers["Location"]) == (303, f"{PREFIX}/")
     assert (told.status_code, told.headers["Content-Type"]) == (404, "application/problem+json")
+
+
+def test_dead_jobs_are_shown_by_class_with_price_cause_and_advice() -> None:
+    """To operators alone; a class that goes says so, one that waits says for what."""
+    ours = visit()
+    for key, failure in (("s", FailureClass.STALE_REFERENCE), ("q", FailureClass.QUOTA)):
+        job_id = ours.desk.post(idempotencyKey=key).json()["jobId"]
+        finish(ours.desk.door, job_id, status=Status.DLQ, failure=failure)
+
+    shown = ours.browser.open(f"{PREFIX}/dead-letters").text
+
+    for word in ("stale-reference", "quota", "--mended", "Our quota at Adobe is used up."):
+        assert word in shown
+    assert "prompt_unsafe" not in shown  # That is on the job's own page.
+    assert "Dead letters" in ours.browser.open(f"{PREFIX}/campaigns").text
+    looker = ours.of(CUSTOMER, "jobs:read")
+    assert looker.open(f"{PREFIX}/dead-letters").status_code == 403
+    assert "Dead letters" not in looker.open(f"{PREFIX}/campaigns").text
+
+
+def test_a_job_s_page_says_what_to_change() -> None:
+    ours = visit()
+    job_id = ours.desk.post().json()["jobId"]
+    unsafe = FailureClass.UNSAFE_CONTENT
+    finish(ours.desk.door, job_id, status=Status.REVIEW, failure=unsafe)
+
+    assert "Say it in other words" in ours.browser.open(f"{PREFIX}/jobs/{job_id}").text

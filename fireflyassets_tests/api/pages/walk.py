@@ -40,6 +40,7 @@ PAGES: dict[str, dict[str, Callable[[Site], str]]] = {
         "job in Arabic": lambda here: f"/jobs/{here.jobs['arabic']}",
         "job on hold": lambda here: f"/jobs/{here.jobs[HELD]}",
     },
+    "/dead-letters": {"dead letters": lambda _: "/dead-letters"},
     "/signed-out": {"signed out": lambda _: "/signed-out"},
 }
 """Route -> what one sees -> the address, behind the pages' own."""

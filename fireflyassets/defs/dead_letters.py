@@ -1,0 +1,123 @@
+# pyright: standard
+"""What Dagster does about jobs that ended by a fault: a sensor that looks, a job that replays.
+
+Belongs here: the tick, the job's options, what Dagster is told. Does not: what a snapshot holds
+(``stages/snapshot.py``), what becomes of a letter (``stages/letters.py``).
+"""
+
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Final
+
+import dagster as dg
+from pydantic import Field
+
+from fireflyassets.core import guidance
+from fireflyassets.core.failure import FailureClass
+from fireflyassets.core.job import JobRow
+from fireflyassets.core.stage import DELIVERIES
+from fireflyassets.defs import names, resources
+from fireflyassets.stages.replay import Choice, sums
+from fireflyassets.stages.snapshot import write_owed
+
+_TICK: Final = 30
+_SLICE: Final = 50
+"""Snapshots, letters and replays of one tick."""
+_PORTS: Final = {*resources.WAVE_PORTS, "job_queue", "guardrail"}
+
+
+@dg.sensor(
+    name="dead_letters",
+    minimum_interval_seconds=_TICK,
+    default_status=dg.DefaultSensorStatus.RUNNING,
+    required_resource_keys=_PORTS,
+    description="Writes snapshots of failed jobs; matches dead letters; runs again by policy.",
+)
+def dead_letters_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
+    """Write what is owed, sort a slice of dead letters, run again what policy lets go."""
+    given = context.resources
+    tell = partial(_tell, context.instance, given.settings.bucket, given.settings.api_url)
+    written = write_owed(given.ledger, given.objects, most=_SLICE, tell=tell)
+    told = resources.letters(given).sort(most=_SLICE)
+    letters = f"{told.known} of known jobs, {told.put_aside} put aside"
+    classes = frozenset(given.settings.replay_automatically)
+    again = resources.replays(given).by_policy(classes, most=_SLICE)
+    return dg.SkipReason(f"{written} snapshots; dead letters: {letters}; {again} run again.")
+
+
+class ReplayConfig(dg.Config):
+    """The options of ``fireflyassets dlq replay``, under the same names."""
+
+    classes: list[str] = Field(default=[], description="As `fireflyassets failures` names them.")
+    campaign: str | None = Field(default=None, description="customer/campaign")
+    credential: str | None = None
+    since: str | None = Field(default=None, description="Failed at or after: 2026-11-30T18:00")
+    until: str | None = Field(default=None, description="Failed at or before.")
+    mended: bool = Field(default=False, description="The cause is gone: no probe, no waiting.")
+    spread_minutes: float = Field(default=0, ge=0, description="Due evenly over so long.")
+    most: int | None = Field(default=None, ge=0)
+    go: bool = Field(default=False, description="Without it nothing moves.")
+    by: str = Field(default="", description="Who; kept for good.")
+    why: str = Field(default="", description="The reason; kept for good.")
+
+    def choice(self) -> Choice:
+        """Return which jobs are meant."""
+        return Choice(
+            frozenset(map(FailureClass, self.classes)),
+            campaign=self.campaign,
+            credential=self.credential,
+            since=_at(self.since),
+            until=_at(self.until),
+        )
+
+
+def _at(text: str | None) -> datetime | None:
+    at = datetime.fromisoformat(text) if text else None
+    return at.replace(tzinfo=UTC) if at and not at.tzinfo else at
+
+
+@dg.op(required_resource_keys=_PORTS)
+def replay(context: dg.OpExecutionContext, config: ReplayConfig) -> None:
+    """Say what can be run again, at what price; with ``go`` do it. Terminate the run to stop."""
+    use = resources.replays(context.resources)
+    plan = use.plan(config.choice(), mended=config.mended, most=config.most)
+    for one in sums(plan):
+        context.log.info(
+            "%s: %d jobs since %s, %d go for %s operations at most. %s",
+            *(one.failure.value, one.jobs, one.oldest, one.goes, one.price, one.cause),
+        )
+    if not config.go:
+        context.log.info("Nothing was moved: go is not set.")
+        return
+    if not config.by.strip() or not config.why.strip():
+        raise dg.Failure("Say who you are and why: by, why.", allow_retries=False)
+    moved = 0
+    spread = timedelta(minutes=config.spread_minutes)
+    for one in use.go(plan, by=config.by, why=config.why, spread=spread):
+        moved += one.done
+        context.log.info("%s: %s", one.job_id, one.why or f"due at {one.due_at.isoformat()}")
+    context.log.info("%d jobs are queued again.", moved)
+
+
+@dg.job(
+    name="replay_dead_jobs",
+    description="Runs jobs in dlq again, by the rules of `fireflyassets dlq replay`.",
+)
+def replay_job() -> None:
+    """Plan, and go if asked."""
+    replay()
+
+
+def _tell(instance: dg.DagsterInstance, bucket: str, api_url: str, row: JobRow, key: str) -> None:
+    """Link the snapshot in the metadata of the job's partition."""
+    metadata: dict[str, dg.MetadataValue] = {
+        "snapshot": dg.MetadataValue.path(f"s3://{bucket}/{key}"),
+        "failure": dg.MetadataValue.text(row.failure.value if row.failure else "not classed"),
+        "reason": dg.MetadataValue.text(row.reason or ""),
+        "guidance": dg.MetadataValue.text(guidance.of(row) or ""),
+        "page": dg.MetadataValue.url(f"{api_url}/pages/jobs/{row.job_id}"),
+    }
+    deliveries = names.asset_key(row.customer_id, row.campaign_id, DELIVERIES)
+    instance.report_runless_asset_event(
+        dg.AssetObservation(deliveries, partition=row.job_id, metadata=metadata)
+    )

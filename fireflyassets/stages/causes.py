@@ -1,0 +1,50 @@
+"""Causes: what stands in the way of running a job again, outside of the job.
+
+In: campaigns, credentials, the limiter's items. Out: a sentence, or nothing. Spends: nothing.
+"""
+
+from dataclasses import dataclass, field
+
+from fireflyassets.core import errors
+from fireflyassets.core.job import JobRow
+from fireflyassets.limiter.errors import LimiterError, UnknownItem
+from fireflyassets.limiter.port import Limiter, item_key
+from fireflyassets.ports.catalogue import PACED, Catalogue
+
+
+@dataclass(frozen=True, slots=True)
+class Causes:
+    """One look at them: each campaign and each organisation is looked at once."""
+
+    catalogue: Catalogue
+    limiter: Limiter
+    _told: dict[str, str | None] = field(default_factory=dict[str, str | None])
+
+    def obstacle(self, row: JobRow) -> str | None:
+        """Return what stands in a job's way; None: nothing that is known."""
+        name = f"{row.customer_id}/{row.campaign_id}@{row.credential}"
+        if name not in self._told:
+            self._told[name] = self._of_campaign(row)
+        return self._told[name]
+
+    def _of_campaign(self, row: JobRow) -> str | None:
+        slug = f"{row.customer_id}/{row.campaign_id}"
+        if fault := self.catalogue.fault(slug):
+            return f"Its campaign {slug} is out of service: {fault}"
+        try:
+            credential = self.catalogue.credential(row.credential, customer=row.customer_id)
+        except errors.UnusableConfiguration as unusable:
+            return str(unusable)
+        return self._of_organisation(credential.organisation)
+
+    def _of_organisation(self, organisation: str) -> str | None:
+        for item in (item_key(organisation, family) for family in sorted(PACED)):
+            try:
+                state = self.limiter.state(item)
+            except UnknownItem:
+                continue  # Nothing was ever sent by it.
+            except LimiterError as outage:
+                return f"Nobody knows whether calls may be sent: {outage}"
+            if state.opened_at is not None:
+                return f"The breaker of {item} is open; a call tries it by itself."
+        return None

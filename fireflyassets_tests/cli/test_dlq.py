@@ -1,0 +1,145 @@
+"""The commands of the dead letters over ports in memory: what they print, and what they move."""
+
+import json
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import pytest
+
+from fireflyassets.cli.dlq import DeadDesk, NoSuchDeadJob
+from fireflyassets.cli.main import main
+from fireflyassets.core.failure import FailureClass
+from fireflyassets.core.status import Status
+from fireflyassets.stages.letters import Letters
+from fireflyassets.stages.replay import Choice
+from fireflyassets_tests.front_door import NOON, FrontDoor, front_door
+from fireflyassets_tests.stages.test_letters import redriven
+from fireflyassets_tests.stages.test_queue import body
+from fireflyassets_tests.stages.test_replay import DOWN, Morgue
+
+
+@dataclass
+class Office:
+    """A desk, what lies on it, and what it has said."""
+
+    morgue: Morgue = field(default_factory=Morgue)
+    door: FrontDoor = field(default_factory=front_door)
+    said: list[str] = field(default_factory=list)
+    letters: Letters | None = None
+
+    @property
+    def desk(self) -> DeadDesk:
+        """The desk."""
+        empty = Letters(self.door.queue, self.door.intake, {})
+        return DeadDesk(self.morgue.replays, self.letters or empty, self.said.append)
+
+    def told(self) -> str:
+        """Return all that was said."""
+        return "\n".join(self.said)
+
+
+def test_the_list_shows_each_class_with_count_price_and_cause() -> None:
+    office = Office()
+    for n in range(3):
+        office.morgue.dead(f"job-{n}", DOWN)
+    office.morgue.dead("refused", FailureClass.UNSAFE_CONTENT)
+
+    office.desk.show_all(Choice(), mended=False, each=True, as_json=False)
+
+    lines = office.told().splitlines()
+    (down,) = [line for line in lines if line.startswith("transient")]
+    assert down.split()[:6] == ["transient", "3", f"{NOON:%Y-%m-%d}", "12:00:00", "3.5", "1"]
+    assert any(line.startswith("unsafe-content") and "only spend more" in line for line in lines)
+    assert sum("acme/spring" in line for line in lines) == 4
+
+
+def test_the_list_as_json_holds_letters_without_their_texts() -> None:
+    office = Office()
+    office.letters = redriven(office.door, body())
+    office.letters.sort(most=10)
+
+    office.desk.show_all(Choice(), mended=False, each=False, as_json=True)
+
+    told = json.loads(office.told())
+    assert (told["classes"], told["jobs"]) == ([], [])
+    (letter,) = told["letters"]
+    assert letter["kind"] == "unread"
+    assert "elderflower" not in office.told()
+
+
+def test_a_replay_says_how_far_it_is_and_sends_letters_on() -> None:
+    office = Office()
+    for n in range(26):
+        office.morgue.dead(f"job-{n}")
+    office.letters = redriven(office.door, body())
+    office.letters.sort(most=10)
+    desk = office.desk
+
+    code = desk.go(desk.replays.plan(Choice()), by="ann", why="mended", spread=timedelta(hours=1))
+    desk.say_letters()
+    desk.send_on(by="ann", why="mended")
+
+    assert code == 0
+    (record,) = office.door.objects.keys("replays/")
+    assert b'"by": "ann"' in (office.door.objects.get(record) or b"")
+    assert office.said == [
+        "25 of 26",
+        "26 of 26 jobs are queued again.",
+        "1 dead letters become jobs if intake takes them by now.",
+        "1 dead letters became jobs.",
+    ]
+
+
+def test_an_interrupt_stops_between_two_jobs() -> None:
+    """What has gone goes on, and is told."""
+    office = Office()
+    for n in range(30):
+        office.morgue.dead(f"job-{n}")
+
+    def interrupted(line: str) -> None:
+        office.said.append(line)
+        if line == "25 of 30":
+            raise KeyboardInterrupt
+
+    desk = DeadDesk(office.morgue.replays, office.desk.letters, interrupted)
+
+    code = desk.go(desk.replays.plan(Choice()), by="ann", why="mended", spread=timedelta(0))
+
+    assert code == 130
+    assert office.said[-1] == "Stopped: 25 of 30 jobs are queued again, and go on."
+    assert len(office.morgue.world.ledger.dead()) == 5
+
+
+def test_nothing_to_replay_is_said() -> None:
+    office = Office()
+    office.morgue.dead("refused", FailureClass.UNSAFE_CONTENT)
+    desk = office.desk
+
+    assert desk.go(desk.replays.plan(Choice()), by="a", why="b", spread=timedelta(0)) == 0
+    assert office.said[-1] == "Nothing goes now."
+    office.desk.show_all(Choice(campaign="no/such"), mended=False, each=False, as_json=False)
+    assert office.said[-1] == "No such job is in dlq."
+
+
+def test_a_job_is_shown_without_its_texts() -> None:
+    office = Office()
+    row = office.morgue.dead("one")
+
+    office.desk.show(row.job_id)
+
+    said = json.loads(office.told())
+    assert (said["status"], said["failureClass"]) == (Status.DLQ.value, "stale-reference")
+    with pytest.raises(NoSuchDeadJob):
+        office.desk.show("none")
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--since", "yesterday"], ["--class", "martian"], ["--go", "--by", " "]]
+)
+def test_what_can_not_be_meant_is_refused(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["dlq", "replay", *arguments])
+
+    assert "error" in capsys.readouterr().err

@@ -1,0 +1,105 @@
+"""The breaker of an organisation that is refused, in waves and virtual time."""
+
+from datetime import timedelta
+
+import pytest
+
+from fireflyassets.core.failure import FailureClass, Family, Fault
+from fireflyassets.core.status import Status
+from fireflyassets.limiter.virtual_time import run
+from fireflyassets.ports.paid import NotAccepted
+from fireflyassets_tests.floor import Floor, floor, turns
+
+REFUSALS = {
+    FailureClass.ENTITLEMENT: NotAccepted(Fault(Family.FIREFLY, 403, "user_non_entitled")),
+    FailureClass.QUOTA: NotAccepted(Fault(Family.FIREFLY, 403, "quota_exhausted")),
+}
+PAUSE = timedelta(minutes=15, seconds=1)
+
+
+def left(here: Floor, jobs: list[str]) -> list[str]:
+    """Return the jobs that wait, each with the breaker as its reason."""
+    waiting = [job for job in jobs if here.row(job).status is Status.QUEUED]
+    assert all("the breaker is open" in str(here.row(job).reason) for job in waiting)
+    return waiting
+
+
+@pytest.mark.parametrize("failure", REFUSALS)
+def test_one_refusal_of_the_organisation_parks_the_others(failure: FailureClass) -> None:
+    """One job ends in dlq, and no other is spent on finding out the same."""
+
+    async def scenario() -> None:
+        here = floor()
+        jobs = here.order(8)
+        here.images.vendor.script.extend([REFUSALS[failure]] * 8)
+
+        await here.work(jobs)
+
+        assert here.images.vendor.sent == 1
+        (dead,) = here.ledger.dead()
+        assert dead.failure is failure
+        assert len(left(here, jobs)) == 7
+        opened = here.shop.limiter.state("ORG#firefly").opened_at
+        assert opened is not None
+
+    run(scenario)
+
+
+def test_one_job_tries_and_its_success_lets_the_others_go() -> None:
+    """They are due within a minute, and none of them has counted an attempt."""
+
+    async def scenario() -> None:
+        here = floor()
+        jobs = here.order(5)
+        here.images.vendor.script.append(REFUSALS[FailureClass.ENTITLEMENT])
+        await here.work(jobs)
+        await here.clock.sleep(PAUSE)
+
+        ended = await here.work(left(here, jobs))
+        assert sorted(turns(ended)) == ["parked"] * 3 + ["succeeded"]
+        assert here.images.vendor.sent == 2
+        waiting = left(here, jobs)
+        now = here.clock.now()
+        due = [(here.row(job).not_before or now) - now for job in waiting]
+        assert max(due) <= timedelta(minutes=1)
+        await here.clock.sleep(timedelta(minutes=1))
+
+        assert turns(await here.work(waiting)) == ["succeeded"] * 3
+        assert here.shop.limiter.state("ORG#firefly").opened_at is None
+        assert {here.row(job).attempts for job in waiting} == {0}
+
+    run(scenario)
+
+
+def test_a_refused_probe_costs_one_job_and_no_more() -> None:
+    """While the organisation stays refused, each quarter of an hour one job finds out."""
+
+    async def scenario() -> None:
+        here = floor()
+        jobs = here.order(5)
+        here.images.vendor.script.extend([REFUSALS[FailureClass.QUOTA]] * 2)
+        await here.work(jobs)
+        await here.clock.sleep(PAUSE)
+
+        await here.work(left(here, jobs))
+
+        assert here.images.vendor.sent == 2
+        assert len(here.ledger.dead()) == 2
+        assert len(left(here, jobs)) == 3
+
+    run(scenario)
+
+
+def test_a_job_s_own_refusal_opens_no_breaker() -> None:
+    async def scenario() -> None:
+        here = floor()
+        jobs = here.order(3)
+        unsafe = NotAccepted(Fault(Family.FIREFLY, 422, "prompt_unsafe"))
+        here.images.vendor.script.append(unsafe)
+
+        ended = await here.work(jobs)
+
+        assert sorted(turns(ended)) == ["failed", "succeeded", "succeeded"]
+        assert here.shop.limiter.state("ORG#firefly").opened_at is None
+
+    run(scenario)
