@@ -46,9 +46,7 @@ class Job(notify.JobPayload, TypedDict):
     url: Annotated[str, Field(json_schema_extra={"format": "uri"})]
     createdAt: notify.Instant
     updatedAt: notify.Instant
-    notBefore: Annotated[
-        notify.Instant | None, Field(description="When a parked job is due again.")
-    ]
+    notBefore: Annotated[notify.Instant | None, Field(description="When it is due, if parked.")]
     held: Annotated[bool, Field(description="Whether it waits for a person.")]
     reason: Annotated[str | None, Field(description="Why it waits, or why it ended as it did.")]
     failureClass: Annotated[

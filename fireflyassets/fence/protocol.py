@@ -39,9 +39,8 @@ RETRY_WAIT: Final = timedelta(seconds=2)
 LONGEST_WAIT: Final = timedelta(seconds=60)
 """In a turn; who is asked to wait longer is parked until then."""
 MOST_EARLY: Final = timedelta(seconds=5)
-"""The most a ticket is taken before its time, so that the row is there by then: a row that takes
-three seconds still fits. A ticket that its row outlasts is given up, or sends would come in a crowd
-once a slow store has taken the rows. More would leave more rows open that a kill makes unknown."""
+"""The most a ticket is taken before its time, so that its row is there by then; one that its row
+outlasts is given up. More would leave more rows open that a kill makes unknown."""
 
 
 @dataclass(slots=True)

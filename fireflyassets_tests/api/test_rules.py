@@ -22,10 +22,17 @@ def named_rules() -> Iterator[str]:
     for path in modules(PACKAGE):
         if "twin" in path.parts:
             continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        words = {
+            node.target.id: node.value
+            for node in tree.body
+            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+        }
+        for node in ast.walk(tree):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 place = PLACE_OF_RULE.get(node.func.id)
                 said = node.args[place] if place is not None and len(node.args) > place else None
+                said = words.get(said.id) if isinstance(said, ast.Name) else said
                 if isinstance(said, ast.Constant):
                     yield str(said.value)
 

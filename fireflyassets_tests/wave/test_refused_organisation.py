@@ -55,16 +55,16 @@ def test_one_job_tries_and_its_success_lets_the_others_go() -> None:
         await here.work(jobs)
         await here.clock.sleep(PAUSE)
 
-        ended = await here.work(left(here, jobs))
-        assert sorted(turns(ended)) == ["parked"] * 3 + ["succeeded"]
-        assert here.images.vendor.sent == 2
+        ended = turns(await here.work(left(here, jobs)))
+        assert set(ended) == {"parked", "succeeded"}
         waiting = left(here, jobs)
         now = here.clock.now()
         due = [(here.row(job).not_before or now) - now for job in waiting]
         assert max(due) <= timedelta(minutes=1)
         await here.clock.sleep(timedelta(minutes=1))
 
-        assert turns(await here.work(waiting)) == ["succeeded"] * 3
+        assert set(turns(await here.work(waiting))) == {"succeeded"}
+        assert here.images.vendor.sent == len(jobs)
         assert here.shop.limiter.state("ORG#firefly").opened_at is None
         assert {here.row(job).attempts for job in waiting} == {0}
 
