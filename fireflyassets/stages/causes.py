@@ -45,6 +45,8 @@ class Causes:
                 continue  # Nothing was ever sent by it.
             except LimiterError as outage:
                 return f"Nobody knows whether calls may be sent: {outage}"
-            if state.opened_at is not None:
-                return f"The breaker of {item} is open; a call tries it by itself."
+            # Once its pause is over somebody has to be the one that tries, and this may be all
+            # that there is to try with; the limiter lets one call through and parks the others.
+            if state.opened_at is not None and state.blocked_until is not None:
+                return f"The breaker of {item} is open; a call may try it at {state.blocked_until}."
         return None

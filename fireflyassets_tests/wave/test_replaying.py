@@ -119,3 +119,25 @@ def test_an_open_breaker_lets_no_replay_through() -> None:
         assert turns(await here.work([job])) == ["succeeded"]
 
     run(scenario)
+
+
+def test_a_replayed_job_tries_an_open_breaker_once_its_pause_is_over() -> None:
+    """Else replay and breaker would wait for each other, where nothing else is queued."""
+
+    async def scenario() -> None:
+        here = floor()
+        (job,) = here.order(1)
+        denied = NotAccepted(Fault(Family.FIREFLY, 403, "user_non_entitled"))
+        here.images.vendor.script.append(denied)
+        await here.work([job])
+        assert here.row(job).failure is FailureClass.ENTITLEMENT
+        assert again(here, mended=True) == 0
+
+        await here.clock.sleep(timedelta(minutes=15, seconds=1))
+        assert again(here, mended=True) == 1
+        assert turns(await here.work([job])) == ["succeeded"]
+
+        assert here.images.vendor.sent == 2
+        assert here.shop.limiter.state("ORG#firefly").opened_at is None
+
+    run(scenario)
