@@ -118,7 +118,9 @@ def plan_answered(state: State, now: int, number: int) -> Rebase | None:
     """Close the breaker when its probe, and nobody else's call, was made and not refused."""
     if not state.opened or number != state.base_number or now < state.blocked:
         return None
-    beyond = replace(state, base_number=max(state.next_number, state.base_number + 1), base_at=now)
+    # One interval after the answer at the least: the probe was a call, too.
+    first, at = max(state.next_number, state.base_number + 1), now + state.interval
+    beyond = replace(state, base_number=first, base_at=at, before_at=now)
     return _rebase(beyond, now, replace(beyond, opened=0))
 
 

@@ -65,7 +65,8 @@ end
 
 local function answered(number)
   if s.opened > 0 and number == s.base_number and now >= s.blocked then
-    s.base_number, s.base_at = math.max(s.next_number, s.base_number + 1), now
+    s.base_number, s.base_at = math.max(s.next_number, s.base_number + 1), now + s.interval
+    s.before_at = now
     s.opened = 0
     rebase()
   end

@@ -134,7 +134,11 @@ def test_one_call_probes_an_open_breaker(world: World, late: float) -> None:
     world.clock.at = probe.due_at[0] + timedelta(seconds=3)
     one.answered(probe.tickets[0])
     two.refresh(world.item)
-    assert granted(two, world.item, 5).count == 5
+    following = granted(two, world.item, 5)
+    interval = timedelta(minutes=1) / two.state(world.item).rate_per_minute
+    assert following.count == 5
+    # The probe was a call, too: the next one keeps its distance from it.
+    assert following.due_at[0] - world.clock.at >= interval * 0.99
     assert two.state(world.item).opened_at is None
 
 
