@@ -44,7 +44,7 @@ from fireflyassets.ports.pictures import PictureReader
 from fireflyassets.ports.queue import JobQueue
 from fireflyassets.ports.workshop import Workshop
 from fireflyassets.settings import LogFormat, Settings
-from fireflyassets.stages.causes import Causes
+from fireflyassets.stages import causes
 from fireflyassets.stages.intake import Intake
 from fireflyassets.stages.letters import Letters
 from fireflyassets.stages.replay import Replays
@@ -107,9 +107,8 @@ def factory() -> Factory:
 
 def replays(made: Factory) -> Replays:
     """Return the use case of replays; it looks at causes once."""
-    causes = Causes(made.catalogue, made.limiter)
-    limit = made.settings.replays_per_job
-    return Replays(made.ledger, made.objects, made.clock, causes.obstacle, limit)
+    ports = (made.ledger, made.objects, made.catalogue, made.limiter, made.clock)
+    return causes.replays(*ports, limit=made.settings.replays_per_job)
 
 
 def letters(made: Factory) -> Letters:

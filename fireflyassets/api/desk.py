@@ -37,7 +37,7 @@ from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.ports.pictures import PictureReader
 from fireflyassets.ports.queue import JobQueue
 from fireflyassets.settings import Settings
-from fireflyassets.stages.causes import Causes
+from fireflyassets.stages import causes
 from fireflyassets.stages.intake import Intake
 from fireflyassets.stages.pinning import pinned
 from fireflyassets.stages.replay import Replays
@@ -100,8 +100,8 @@ class Desk:
     def replays(self) -> Replays:
         """Return the use case of replays, for one look at their causes."""
         ports = self.ports
-        causes = Causes(ports.catalogue, ports.limiter)
-        return Replays(ports.ledger, ports.objects, ports.clock, causes.obstacle, self._replays)
+        needed = (ports.ledger, ports.objects, ports.catalogue, ports.limiter, ports.clock)
+        return causes.replays(*needed, limit=self._replays)
 
     def _keep(self, row: JobRow) -> timedelta:
         """Return how long a row stays once it has ended: longest where nothing says it."""

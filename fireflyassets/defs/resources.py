@@ -25,7 +25,7 @@ from fireflyassets.ports.pictures import PictureReader
 from fireflyassets.ports.queue import JobQueue
 from fireflyassets.ports.workshop import Workshop
 from fireflyassets.settings import Settings
-from fireflyassets.stages.causes import Causes
+from fireflyassets.stages import causes
 from fireflyassets.stages.intake import Intake
 from fireflyassets.stages.letters import Letters
 from fireflyassets.stages.replay import Replays
@@ -195,9 +195,8 @@ def letters(given: Any) -> Letters:  # noqa: ANN401 - as above.
 
 def replays(given: Any) -> Replays:  # noqa: ANN401 - as above.
     """Return the use case of replays over a context's resources; it looks at causes once."""
-    causes = Causes(given.catalogue, given.limiter)
-    limit = given.settings.replays_per_job
-    return Replays(given.ledger, given.objects, given.clock, causes.obstacle, limit)
+    ports = (given.ledger, given.objects, given.catalogue, given.limiter, given.clock)
+    return causes.replays(*ports, limit=given.settings.replays_per_job)
 
 
 def watch(given: Any) -> Watch:  # noqa: ANN401 - as above.

@@ -1,6 +1,7 @@
 """Causes: what stands in the way of running a job again, outside of the job.
 
-In: campaigns, credentials, the limiter's items. Out: a sentence, or nothing. Spends: nothing.
+In: campaigns, credentials, the limiter's items. Out: a sentence, or nothing; replays that heed it.
+Spends: nothing.
 """
 
 from dataclasses import dataclass, field
@@ -10,6 +11,10 @@ from fireflyassets.core.job import JobRow
 from fireflyassets.limiter.errors import LimiterError, UnknownItem
 from fireflyassets.limiter.port import Limiter, item_key
 from fireflyassets.ports.catalogue import PACED, Catalogue
+from fireflyassets.ports.clock import Clock
+from fireflyassets.ports.ledger import JobLedger
+from fireflyassets.ports.objects import ObjectStore
+from fireflyassets.stages.replay import Replays
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +55,16 @@ class Causes:
             if state.opened_at is not None and state.blocked_until is not None:
                 return f"The breaker of {item} is open; a call may try it at {state.blocked_until}."
         return None
+
+
+def replays(
+    ledger: JobLedger,
+    objects: ObjectStore,
+    catalogue: Catalogue,
+    limiter: Limiter,
+    clock: Clock,
+    *,
+    limit: int,
+) -> Replays:
+    """Return the use case of replays, for one look at their causes."""
+    return Replays(ledger, objects, clock, Causes(catalogue, limiter).obstacle, limit)
