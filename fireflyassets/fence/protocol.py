@@ -76,11 +76,14 @@ class Fence:
             OwnershipLost: The lease or the row is not ours any more.
         """
         turn = StepRun([one for one in call.history.attempts if one.step == call.step])
-        while True:
-            reached = await self._advance(call, turn)
-            if isinstance(reached, Arrived):
-                return reached
-            turn.put(reached)
+        try:
+            while not isinstance(reached := await self._advance(call, turn), Arrived):
+                turn.put(reached)
+        except errors.StepRefused as refused:
+            if refused.failure in BREAKS:  # Told at the call, or only by the remote job's end.
+                await self._pause(call, BREAK)
+            raise
+        return reached
 
     async def _advance(self, call: PaidCall, turn: StepRun) -> Arrived | Attempt:
         row = call.row
@@ -129,8 +132,6 @@ class Fence:
                 return  # Or the wave stops: no ticket is taken then.
             failure = classify(missing.fault)
             if failure is not FailureClass.THROTTLED and ACTIONS[failure] is not Action.RETRY:
-                if failure in BREAKS:
-                    await self._pause(call, BREAK)
                 raise errors.StepRefused(call.step, missing.fault, failure=failure)
             await self._outage(call, turn, missing.retry_after)
 
@@ -261,8 +262,6 @@ class Fence:
         elif tokenless or ACTIONS[failure] is Action.RETRY:
             await self._outage(call, turn, answer.retry_after)
         else:
-            if failure in BREAKS:
-                await self._pause(call, BREAK)
             raise errors.StepRefused(call.step, fault, failure=failure)
         return closed
 

@@ -7,8 +7,9 @@ import pytest
 from fireflyassets.core.failure import FailureClass, Family, Fault
 from fireflyassets.core.status import Status
 from fireflyassets.limiter.virtual_time import run
-from fireflyassets.ports.paid import NotAccepted
+from fireflyassets.ports.paid import EndedBadly, NotAccepted
 from fireflyassets_tests.floor import Floor, floor, turns
+from fireflyassets_tests.paid_services import Take
 
 REFUSALS = {
     FailureClass.ENTITLEMENT: NotAccepted(Fault(Family.FIREFLY, 403, "user_non_entitled")),
@@ -41,6 +42,27 @@ def test_one_refusal_of_the_organisation_parks_the_others(failure: FailureClass)
         assert len(left(here, jobs)) == 7
         opened = here.shop.limiter.state("ORG#firefly").opened_at
         assert opened is not None
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("code", ["quota_exhausted", "user_non_entitled"])
+def test_a_refusal_that_only_the_jobs_end_tells_parks_the_others_too(code: str) -> None:
+    """The vendor took the calls: those that are out end, and no further one is sent."""
+
+    async def scenario() -> None:
+        here = floor()
+        jobs = here.order(20)
+        denied = EndedBadly(Fault(Family.FIREFLY, 200, code))
+        here.images.vendor.script.extend([Take(ending=denied)] * 20)
+
+        await here.work(jobs)
+
+        sent = here.images.vendor.sent
+        assert 0 < sent < len(jobs)
+        assert len(here.ledger.dead()) == sent
+        assert len(left(here, jobs)) == len(jobs) - sent
+        assert here.shop.limiter.state("ORG#firefly").opened_at is not None
 
     run(scenario)
 
