@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Final
 
-from fireflyassets.cli.fence import said, table
+from fireflyassets.cli.terminal import said, table
 from fireflyassets.core.budget import (
     CUSTOMER,
     Raise,

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from fireflyassets.cli.fence import said, table
 from fireflyassets.cli.limits import duration
+from fireflyassets.cli.terminal import said, table
 from fireflyassets.core.errors import FactoryError
 from fireflyassets.core.failure import FailureClass
 from fireflyassets.stages import snapshot

@@ -7,12 +7,13 @@ runs, so that the help needs no AWS client.
 
 import argparse
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import Final
 
+from fireflyassets.cli.terminal import said, table
 from fireflyassets.core.errors import UnknownCampaign
 from fireflyassets.core.job import JobRow
 from fireflyassets.fence.accounts import Account, Part, accounts
@@ -77,17 +78,6 @@ def a_day(text: str) -> date:
         return date.fromisoformat(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is no day: write it as 2026-11-30") from None
-
-
-def said(text: str) -> str:
-    """Return what stands beside a decision for good.
-
-    Raises:
-        ArgumentTypeError: It says nothing.
-    """
-    if not text.strip():
-        raise argparse.ArgumentTypeError("it is kept for good: write it out")
-    return text.strip()
 
 
 def run_list(arguments: argparse.Namespace) -> int:
@@ -218,18 +208,6 @@ def _sums(account: Account) -> dict[str, str]:
 
 def _plain(said: dict[str, object]) -> dict[str, str]:
     return {name: "" if value is None else str(value) for name, value in said.items()}
-
-
-def table(head: Sequence[str], rows: Iterable[dict[str, str]]) -> str:
-    """Return rows as a table for people."""
-    lines = [list(head), *([row[name] for name in head] for row in rows)]
-    if len(lines) == 1:
-        lines.append(["-"] * len(head))  # An empty table could pass for one that was cut off.
-    widths = [max(len(line[place]) for line in lines) for place in range(len(head))]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in lines
-    )
 
 
 def _print(text: str) -> None:

@@ -4,13 +4,14 @@ Belongs here: what people read. Does not: the commands (``limits``), the law of 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
 from fireflyassets.adapters.files import FileCatalogue
 from fireflyassets.adapters.limit_files import DOCUMENTED
+from fireflyassets.cli.terminal import columns
 from fireflyassets.core.failure import Family
 from fireflyassets.limiter.arithmetic import SECOND_US, paced_interval
 from fireflyassets.limiter.errors import UnknownItem
@@ -55,7 +56,7 @@ def lines(desk: Desk) -> Iterator[str]:
     items = [(organisation, family) for organisation in found for family in DOCUMENTED]
     states = {item: _state(desk, *item) for item in items}
     now = desk.limiter.now()
-    yield from _columns([HEADER, *(_row(desk, *item, states[item], now) for item in items)])
+    yield from columns([HEADER, *(_row(desk, *item, states[item], now) for item in items)])
     yield from _notes(states.values(), now)
     for bad in desk.catalogue.quarantined():
         if bad.path.startswith("limits/"):
@@ -63,7 +64,7 @@ def lines(desk: Desk) -> Iterator[str]:
     waiting = list(_waiting(desk, now))
     if waiting:
         yield ""
-        yield from _columns([("WAITING", "CREDENTIAL", "DUE", "PARKED", "IN WAVES"), *waiting])
+        yield from columns([("WAITING", "CREDENTIAL", "DUE", "PARKED", "IN WAVES"), *waiting])
     for organisation, names in found.items():
         if len(names) > 1:
             yield ""
@@ -155,13 +156,6 @@ def _waiting(desk: Desk, now: datetime) -> Iterator[tuple[str, ...]]:
             if rows or taken:
                 due = f"{len(rows) - later}{'+' if len(rows) > MOST_WAITING else ''}"
                 yield (customer, credential.name, due, str(later), str(taken))
-
-
-def _columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]))]
-    for row in rows:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        yield "  ".join(cells).rstrip()
 
 
 def _wait(until: timedelta) -> str:
