@@ -47,7 +47,9 @@ from fireflyassets.settings import LogFormat, Settings
 from fireflyassets.stages import causes
 from fireflyassets.stages.intake import Intake
 from fireflyassets.stages.letters import Letters
+from fireflyassets.stages.pinning import Pins
 from fireflyassets.stages.replay import Replays
+from fireflyassets.stages.retries import Retries
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,11 @@ def replays(made: Factory) -> Replays:
     """Return the use case of replays; it looks at causes once."""
     ports = (made.ledger, made.objects, made.catalogue, made.limiter, made.clock)
     return causes.replays(*ports, limit=made.settings.replays_per_job)
+
+
+def retries(made: Factory) -> Retries:
+    """Return what tells how much jobs have spent of their budgets of tries."""
+    return Retries(Pins(made.objects, made.catalogue), made.settings.replays_per_job)
 
 
 def letters(made: Factory) -> Letters:

@@ -19,6 +19,7 @@ from fireflyassets.core.failure import FailureClass
 from fireflyassets.stages import snapshot
 from fireflyassets.stages.letters import Letters
 from fireflyassets.stages.replay import Choice, Dead, Replays, class_of, sums
+from fireflyassets.stages.retries import Retries
 
 _SUMS: Final = ("class", "jobs", "oldest", "operations", "goes", "cause")
 _JOBS: Final = ("job", "class", "campaign", "since", "replays", "operations", "state", "why")
@@ -145,7 +146,7 @@ def desk() -> "DeadDesk":
     from fireflyassets import composition  # noqa: PLC0415 - loads the AWS client; not for a help.
 
     made = composition.factory()
-    return DeadDesk(composition.replays(made), composition.letters(made))
+    return DeadDesk(composition.replays(made), composition.letters(made), composition.retries(made))
 
 
 @dataclass(frozen=True)
@@ -154,6 +155,7 @@ class DeadDesk:
 
     replays: Replays
     letters: Letters
+    retries: Retries
     tell: Callable[[str], None] = print
 
     def show_all(self, choice: Choice, *, mended: bool, each: bool, as_json: bool) -> int:
@@ -192,7 +194,8 @@ class DeadDesk:
         if row is None:
             raise NoSuchDeadJob(f"There is no job {job_id}.")
         since = row.ended_at or row.updated_at
-        self.tell(snapshot.of(row, ledger.history(job_id), since=since).decode())
+        history = ledger.history(job_id)
+        self.tell(snapshot.of(row, history, self.retries.of(row, history), since=since).decode())
         return 0
 
     def print_plan(self, plan: list[Dead]) -> None:

@@ -5,6 +5,7 @@ Belongs here: the tick, the job's options, what Dagster is told. Does not: what 
 (``stages/snapshot.py``), what becomes of a letter (``stages/letters.py``).
 """
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Final
@@ -17,7 +18,9 @@ from fireflyassets.core.failure import FailureClass
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.stage import DELIVERIES
 from fireflyassets.defs import names, resources
+from fireflyassets.stages import retries
 from fireflyassets.stages.replay import Choice, sums
+from fireflyassets.stages.retries import Spent
 from fireflyassets.stages.snapshot import write_owed
 
 _TICK: Final = 30
@@ -37,7 +40,8 @@ def dead_letters_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
     """Write what is owed, sort a slice of dead letters, run again what policy lets go."""
     given = context.resources
     tell = partial(_tell, context.instance, given.settings.bucket, given.settings.api_url)
-    written = write_owed(given.ledger, given.objects, most=_SLICE, tell=tell)
+    spent = resources.retries(given)
+    written = write_owed(given.ledger, given.objects, spent, most=_SLICE, tell=tell)
     told = resources.letters(given).sort(most=_SLICE)
     letters = f"{told.known} of known jobs, {told.put_aside} put aside"
     classes = frozenset(given.settings.replay_automatically)
@@ -108,13 +112,21 @@ def replay_job() -> None:
     replay()
 
 
-def _tell(instance: dg.DagsterInstance, bucket: str, api_url: str, row: JobRow, key: str) -> None:
+def _tell(
+    instance: dg.DagsterInstance,
+    bucket: str,
+    api_url: str,
+    row: JobRow,
+    key: str,
+    spent: Sequence[Spent],
+) -> None:
     """Link the snapshot in the metadata of the job's partition."""
     metadata: dict[str, dg.MetadataValue] = {
         "snapshot": dg.MetadataValue.path(f"s3://{bucket}/{key}"),
         "failure": dg.MetadataValue.text(row.failure.value if row.failure else "not classed"),
         "reason": dg.MetadataValue.text(row.reason or ""),
         "guidance": dg.MetadataValue.text(guidance.of(row) or ""),
+        "retries": dg.MetadataValue.text(retries.sentence(spent)),
         "page": dg.MetadataValue.url(f"{api_url}/pages/jobs/{row.job_id}"),
     }
     deliveries = names.asset_key(row.customer_id, row.campaign_id, DELIVERIES)

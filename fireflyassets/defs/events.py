@@ -13,6 +13,7 @@ from fireflyassets.core import ids
 from fireflyassets.core.job import JobRow, StepResult
 from fireflyassets.core.stage import ASSET_OF_STAGE, DELIVERIES
 from fireflyassets.defs import names
+from fireflyassets.stages import retries
 from fireflyassets.stages.deliver import Delivered
 from fireflyassets.wave.job import model_of
 from fireflyassets.wave.reports import Handed, Made, Subject
@@ -101,6 +102,7 @@ def _handed(report: Handed, *, api_url: str) -> dg.AssetMaterialization:
         "operations_estimate": dg.MetadataValue.float(float(row.cost_estimate)),
         "operations_actual": dg.MetadataValue.float(float(report.cost.certain)),
         "operations_possible": dg.MetadataValue.float(float(report.cost.possible)),
+        "retries": dg.MetadataValue.text(retries.sentence(report.retries)),
         "files": dg.MetadataValue.md("\n".join([_DELIVERY_HEADER, *files])),
         "api_address_wants_token": dg.MetadataValue.text(f"{api_url}/v1/jobs/{row.job_id}"),
         **_versions(row),

@@ -17,6 +17,7 @@ class Owed:
     """A job whose last fault has no snapshot yet; it may have moved on since."""
 
     row: JobRow
+    """With status, class and reason of that fault, whatever they are by now."""
     since: datetime
 
 

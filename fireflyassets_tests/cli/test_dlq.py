@@ -1,7 +1,7 @@
 """The commands of the dead letters over ports in memory: what they print, and what they move."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 import pytest
@@ -11,7 +11,9 @@ from fireflyassets.cli.main import main
 from fireflyassets.core.failure import FailureClass
 from fireflyassets.core.status import Status
 from fireflyassets.stages.letters import Letters
+from fireflyassets.stages.pinning import Pins
 from fireflyassets.stages.replay import Choice
+from fireflyassets.stages.retries import Retries
 from fireflyassets_tests.front_door import NOON, FrontDoor, front_door
 from fireflyassets_tests.stages.test_letters import redriven
 from fireflyassets_tests.stages.test_queue import body
@@ -31,7 +33,8 @@ class Office:
     def desk(self) -> DeadDesk:
         """The desk."""
         empty = Letters(self.door.queue, self.door.intake, {})
-        return DeadDesk(self.morgue.replays, self.letters or empty, self.said.append)
+        retries = Retries(Pins(self.morgue.objects, self.door.intake.catalogue), 3)
+        return DeadDesk(self.morgue.replays, self.letters or empty, retries, self.said.append)
 
     def told(self) -> str:
         """Return all that was said."""
@@ -101,7 +104,7 @@ def test_an_interrupt_stops_between_two_jobs() -> None:
         if line == "25 of 30":
             raise KeyboardInterrupt
 
-    desk = DeadDesk(office.morgue.replays, office.desk.letters, interrupted)
+    desk = replace(office.desk, tell=interrupted)
 
     code = desk.go(desk.replays.plan(Choice()), by="ann", why="mended", spread=timedelta(0))
 

@@ -100,3 +100,18 @@ def test_each_fault_owes_a_snapshot_until_it_is_written(ledger_world: World) -> 
         assert ledger.snapped(one)
         assert not ledger.snapped(one)
     assert ledger.owed(most=10) == []
+
+
+def test_a_snapshot_that_is_owed_knows_its_fault_after_a_replay(ledger_world: World) -> None:
+    """Whoever is quick to run a job again takes no class or reason out of its snapshot."""
+    ledger, claim = ledger_world.ledger, dead(ledger_world)
+    (row,) = ledger.dead()
+    assert ledger.replay(row, due_at=LATER, said="Replayed.", now=NOON + MINUTE)
+
+    (owed,) = ledger.owed(most=9)
+
+    assert (owed.row.status, owed.row.failure) == (Status.DLQ, FailureClass.TRANSIENT)
+    assert owed.row.reason == row.reason
+    assert ledger_world.row(claim).failure is None
+    assert ledger.snapped(owed)
+    assert ledger.owed(most=9) == []

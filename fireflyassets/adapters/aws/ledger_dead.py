@@ -3,6 +3,7 @@
 Belongs here: the list of ``dlq``, replays, owed snapshots. Does not: what a wave does.
 """
 
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Final
@@ -19,6 +20,7 @@ from fireflyassets.adapters.aws.ledger_turns import LedgerTurns
 from fireflyassets.adapters.aws.tables import DEAD, OWED
 from fireflyassets.adapters.budget_rules import refused, replays
 from fireflyassets.adapters.outbox import status_event
+from fireflyassets.core.failure import class_named
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import Status
 from fireflyassets.ports.budgets import OverBudget
@@ -90,7 +92,7 @@ class LedgerDead(LedgerTurns, LedgerSteering, DeadJobs):
         keys = [_key(item) for item in islice(found, most)]
         items = self._database.get_many(self._tables.jobs, keys)
         owed = [
-            Owed(codec.job_row(item), Reader(item).instant("owedAt"))
+            Owed(_as_ended(item), Reader(item).instant("owedAt"))
             for item in items
             if Reader(item).has("owedAt")
         ]
@@ -100,13 +102,24 @@ class LedgerDead(LedgerTurns, LedgerSteering, DeadJobs):
         """Note that the snapshot is written; False if it is another fault's."""
         key = codec.job_key(owed.row.job_id, owed.row.customer_id)
         stands = Condition("#owedAt = :since", {":since": to.instant(owed.since)})
-        change = Change(dict.fromkeys(("owedKey", "owedAt")))
+        change = Change(dict.fromkeys(("owedKey", "owedAt", "owedFault")))
         request = update(self._tables.jobs, key, change, stands)
         return isinstance(self._database.update(request), Applied)
 
 
 def _key(item: Item) -> Item:
     return {name: item[name] for name in ("jobId", "customerId")}
+
+
+def _as_ended(item: Item) -> JobRow:
+    """Return a row as the fault left it, wherever the job has gone since."""
+    row, reader = codec.job_row(item), Reader(item)
+    if not reader.has("owedFault"):
+        return row  # Of before the fault stood beside it.
+    status, failure, reason = reader.texts("owedFault")
+    return replace(
+        row, status=Status(status), failure=class_named(failure or None), reason=reason or None
+    )
 
 
 def _place(row: JobRow) -> tuple[datetime, str]:

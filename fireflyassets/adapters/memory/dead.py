@@ -32,13 +32,14 @@ class MemoryDead(MemorySteering, DeadJobs):
     def owed(self, *, most: int) -> list[Owed]:
         """Return up to *most* jobs whose last fault has no snapshot."""
         with self._lock:
-            found = [Owed(self._rows[job_id], since) for job_id, since in self._owed.items()]
+            found = [Owed(row, row.updated_at) for row in self._owed.values()]
         return sorted(found, key=lambda one: (one.since, one.row.job_id))[:most]
 
     def snapped(self, owed: Owed) -> bool:
         """Note that the snapshot is written; False if it is another fault's."""
         with self._lock:
-            if self._owed.get(owed.row.job_id) != owed.since:
+            row = self._owed.get(owed.row.job_id)
+            if row is None or row.updated_at != owed.since:
                 return False
             del self._owed[owed.row.job_id]
             return True
