@@ -84,17 +84,19 @@ def test_a_replay_says_how_far_it_is_and_sends_letters_on() -> None:
 
     assert code == 0
     (record,) = office.door.objects.keys("replays/")
+    (moved,) = office.morgue.objects.keys("replays/2")
     assert b'"by": "ann"' in (office.door.objects.get(record) or b"")
     assert office.said == [
         "25 of 26",
         "26 of 26 jobs are queued again.",
+        f"Take back what waits: fireflyassets dlq abort {moved} --by NAME --why TEXT",
         "1 dead letters become jobs if intake takes them by now.",
         "1 dead letters became jobs.",
     ]
 
 
 def test_an_interrupt_stops_between_two_jobs() -> None:
-    """What has gone goes on, and is told."""
+    """What it moved and nobody has begun is in dlq again, and that is told."""
     office = Office()
     for n in range(30):
         office.morgue.dead(f"job-{n}")
@@ -109,8 +111,8 @@ def test_an_interrupt_stops_between_two_jobs() -> None:
     code = desk.go(desk.replays.plan(Choice()), by="ann", why="mended", spread=timedelta(0))
 
     assert code == 130
-    assert office.said[-1] == "Stopped: 25 of 30 jobs are queued again, and go on."
-    assert len(office.morgue.world.ledger.dead()) == 5
+    assert office.said[-1] == "Stopped after 25 of 30 jobs. 25 jobs are in dlq again."
+    assert len(office.morgue.world.ledger.dead()) == 30
 
 
 def test_nothing_to_replay_is_said() -> None:

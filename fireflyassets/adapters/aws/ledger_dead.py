@@ -14,7 +14,12 @@ from fireflyassets.adapters.aws.attributes import Item, Reader
 from fireflyassets.adapters.aws.booking import replayed, written
 from fireflyassets.adapters.aws.database import Applied, Committed, query
 from fireflyassets.adapters.aws.expressions import Change, Condition, update
-from fireflyassets.adapters.aws.ledger_leftovers import unmoved
+from fireflyassets.adapters.aws.ledger_leftovers import (
+    booked_at_end,
+    closed,
+    closing_event,
+    unmoved,
+)
 from fireflyassets.adapters.aws.ledger_steering import LedgerSteering
 from fireflyassets.adapters.aws.ledger_turns import LedgerTurns
 from fireflyassets.adapters.aws.tables import DEAD, OWED
@@ -25,6 +30,7 @@ from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import Status
 from fireflyassets.ports.budgets import OverBudget
 from fireflyassets.ports.dead import DeadJobs, Owed
+from fireflyassets.ports.entries import Ending
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
@@ -82,6 +88,19 @@ class LedgerDead(LedgerTurns, LedgerSteering, DeadJobs):
             {"Update": update(self._tables.jobs, key, change, unmoved(row))},
             self._event_put(event),
             *replayed(self._tables, row.customer_id, month, asked),
+        ]
+        return isinstance(self._database.transact(items), Committed)
+
+    def take_back(self, row: JobRow, ending: Ending) -> bool:
+        """Undo a replay of a job that no wave has begun; False if it has moved."""
+        if row.status is not Status.QUEUED:
+            return False
+        change = replace(closed(row, ending), adds={"epoch": 1, "replays": -1})
+        key = codec.job_key(row.job_id, row.customer_id)
+        items: list[TransactWriteItemTypeDef] = [
+            {"Update": update(self._tables.jobs, key, change, unmoved(row))},
+            self._event_put(closing_event(row, ending)),
+            *self._settled(row, booked_at_end(row, ending.cost), ending.ended_at),
         ]
         return isinstance(self._database.transact(items), Committed)
 

@@ -1,5 +1,6 @@
 """Jobs that ended by a fault, in the memory ledger. Here: replays, snapshots. Not here: waves."""
 
+from dataclasses import replace
 from datetime import datetime
 
 from fireflyassets.adapters.memory import turns
@@ -8,6 +9,7 @@ from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import Status
 from fireflyassets.ports.budgets import OverBudget
 from fireflyassets.ports.dead import DeadJobs, Owed
+from fireflyassets.ports.entries import Ending
 
 
 class MemoryDead(MemorySteering, DeadJobs):
@@ -27,6 +29,16 @@ class MemoryDead(MemorySteering, DeadJobs):
             if over := self._book.refusal(row, now):
                 return over
             self._write(turns.replayed(row, due_at=due_at, said=said, now=now))
+            return True
+
+    def take_back(self, row: JobRow, ending: Ending) -> bool:
+        """Undo a replay of a job that no wave has begun; False if it has moved."""
+        with self._lock:
+            if row.status is not Status.QUEUED or not self._is_still(row):
+                return False
+            ended = turns.finished(replace(row, epoch=row.epoch + 1), ending)
+            counts = {"attempts": row.attempts, "replays": row.replays - 1}
+            self._write(replace(ended, hold=None, not_before=None, **counts))
             return True
 
     def owed(self, *, most: int) -> list[Owed]:
