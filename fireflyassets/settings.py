@@ -68,6 +68,9 @@ class Settings(BaseSettings):
     """``json``: an object a line, with run, job, customer and release. ``text``: for eyes."""
     metrics_namespace: str = "fireflyassets"
     """CloudWatch's namespace for our metrics; empty: none are sent."""
+    house_tenant: str = ""
+    """The tenant whose people with the right ``ops`` see numbers of all customers on the page of
+    metrics; empty: nobody, but on a local stack. All others see those of their own customer."""
     end_to_end_baseline: timedelta = Field(default=timedelta(hours=1), gt=timedelta(0))
     """Normal time of nineteen jobs of twenty, from intake to their end: twice of it alarms."""
 

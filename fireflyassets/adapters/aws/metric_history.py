@@ -17,7 +17,12 @@ from fireflyassets.ports.metrics import MetricHistory
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch import CloudWatchClient
-    from mypy_boto3_cloudwatch.type_defs import MetricDataQueryTypeDef
+    from mypy_boto3_cloudwatch.type_defs import (
+        DimensionTypeDef,
+        MetricDataQueryTypeDef,
+        MetricStatTypeDef,
+        MetricTypeDef,
+    )
 
 BATCH: Final = 500
 """Most queries of one request."""
@@ -84,16 +89,11 @@ class CloudWatchHistory(MetricHistory):
                 yield Line(line.metric, line.statistic, line.labels, tuple(sorted(found.items())))
 
     def _query(self, n: int, line: Line, period: int) -> "MetricDataQueryTypeDef":
-        dimensions = [{"Name": name, "Value": value} for name, value in line.labels]
-        return {
-            "Id": f"q{n}",
-            "MetricStat": {
-                "Metric": {
-                    "Namespace": self._namespace,
-                    "MetricName": line.metric.name,
-                    "Dimensions": dimensions,
-                },
-                "Period": period,
-                "Stat": line.statistic,
-            },
+        labels: list[DimensionTypeDef] = [{"Name": one, "Value": is_} for one, is_ in line.labels]
+        metric: MetricTypeDef = {
+            "Namespace": self._namespace,
+            "MetricName": line.metric.name,
+            "Dimensions": labels,
         }
+        asked: MetricStatTypeDef = {"Metric": metric, "Period": period, "Stat": line.statistic}
+        return {"Id": f"q{n}", "MetricStat": asked}

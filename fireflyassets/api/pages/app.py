@@ -8,7 +8,14 @@ from fastapi import APIRouter, FastAPI, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 
 from fireflyassets.api.desk import AtDesk, Desk
-from fireflyassets.api.pages import campaign_pages, dead_pages, faults, job_pages, sign_in
+from fireflyassets.api.pages import (
+    campaign_pages,
+    dead_pages,
+    faults,
+    job_pages,
+    metric_pages,
+    sign_in,
+)
 from fireflyassets.api.pages.envelope import Envelope
 from fireflyassets.api.pages.look import Look
 from fireflyassets.api.pages.seals import Seals
@@ -24,6 +31,7 @@ ROUTERS: Final = (
     campaign_pages.router,
     job_pages.router,
     dead_pages.router,
+    metric_pages.router,
 )
 
 
