@@ -154,6 +154,8 @@ class Settings(BaseSettings):
     """Jobs in a campaign up to which each partition gets its own check rows."""
     runs_per_tenant: int = Field(default=2, ge=1)
     """Non-terminal waves of one tenant and credential: one at work and one warm."""
+    runs_per_credential: int = Field(default=12, ge=1)
+    """Non-terminal waves of all tenants under one credential."""
     replays_per_job: int = Field(default=3, ge=0)
     """How often a job in ``dlq`` is run again by tool or policy; by hand it always can be."""
     replay_automatically: tuple[FailureClass, ...] = ()
