@@ -44,6 +44,7 @@ from fireflyassets.stages.outlook import Outlook
 from fireflyassets.stages.pinning import pinned
 from fireflyassets.stages.replay import Replays
 from fireflyassets.stages.steering import Steering
+from fireflyassets.wave.asking import Asking
 from fireflyassets.wave.assembly import LimitsOf
 from fireflyassets.wave.endings import KEEP
 
@@ -98,6 +99,7 @@ class Desk:
             ports.limits,
             ports.clock,
         )
+        self.asking = Asking(self.outlook)
         self.thumbnails = Thumbnails(ports.ledger, ports.objects, ports.pictures)
         self.steering = Steering(ports.ledger, ports.clock, self._keep)
         self.bearers = Bearers(ports.keys, ports.clock, settings)

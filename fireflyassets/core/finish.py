@@ -224,7 +224,7 @@ def expected(rows: Sequence[JobRow], each: Calls, traffic: Traffic) -> Expectati
     due = max(row.not_before or traffic.now for row in going)
     pace = traffic.paces[finish.held_by]
     rate = pace.per_minute if pace.slow_until else pace.full_per_minute
-    others = f", with {len(traffic.beside)} others beside" if any_calls(traffic.beside) else ""
+    others = ", others have their share" if any_calls(traffic.beside) else ""
     note = (
         f"{len(going)} open jobs; {finish.held_by} calls decide, at {rate:.3g} a minute"
         f"{others}{_of_day(pace)}."
