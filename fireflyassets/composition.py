@@ -47,7 +47,9 @@ from fireflyassets.settings import LogFormat, Settings
 from fireflyassets.stages import causes
 from fireflyassets.stages.intake import Intake
 from fireflyassets.stages.letters import Letters
+from fireflyassets.stages.outlook import Outlook
 from fireflyassets.stages.replay import Replays
+from fireflyassets.wave.asking import Asking
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,18 @@ def replays(made: Factory) -> Replays:
     """Return the use case of replays; it looks at causes once."""
     ports = (made.ledger, made.objects, made.catalogue, made.limiter, made.clock)
     return causes.replays(*ports, limit=made.settings.replays_per_job)
+
+
+def outlook(made: Factory) -> Outlook:
+    """Return the look ahead over a process's ports; it keeps its counts for a while."""
+    catalogue = made.catalogue
+    ports = (made.ledger, made.backlog, catalogue, made.limiter, catalogue.limits_for, made.clock)
+    return Outlook(*ports)
+
+
+def asking(made: Factory) -> Asking:
+    """Return the use case of "why does it wait?"."""
+    return Asking(outlook(made))
 
 
 def letters(made: Factory) -> Letters:

@@ -12,6 +12,7 @@ from fireflyassets.api import (
     result_routes,
     steering_routes,
     table_routes,
+    why_routes,
 )
 from fireflyassets.api.desk import Desk, Ports
 from fireflyassets.api.pages import app as pages
@@ -36,6 +37,7 @@ def create_app(ports: Ports, settings: Settings, sign_in: SignIn) -> FastAPI:
         reference_routes,
         result_routes,
         table_routes,
+        why_routes,
         steering_routes,
         open_routes,
     ):

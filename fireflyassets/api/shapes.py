@@ -6,9 +6,8 @@ certainly billed, ``costPossible`` what may have been billed besides.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
 from decimal import Decimal
 from typing import Annotated
 
@@ -18,8 +17,7 @@ from typing_extensions import TypedDict
 from fireflyassets.api.problems import ProblemPart, said
 from fireflyassets.core import guidance
 from fireflyassets.core.brief import Row
-from fireflyassets.core.budget import Standing
-from fireflyassets.core.finish import Finish
+from fireflyassets.core.finish import Expectation
 from fireflyassets.core.job import Hold, JobRow
 from fireflyassets.core.request import KEY_FIELD, Problem
 from fireflyassets.core.status import HumanReview, Status
@@ -82,6 +80,9 @@ class Campaign(TypedDict):
     expectedFinish: Annotated[
         notify.Instant | None, Field(description="To the minute; null where none is expected.")
     ]
+    expectedFinishLate: Annotated[
+        notify.Instant | None, Field(description="One time in ten it is later than this.")
+    ]
     expectedFinishNote: Annotated[
         str, Field(description="What the expectation takes for granted, or why there is none.")
     ]
@@ -130,48 +131,6 @@ class Estimate(TypedDict):
     problems: list[ProblemPart]
 
 
-class Budget(TypedDict):
-    """What one budget has taken of its cap."""
-
-    scope: Annotated[
-        str, Field(description="customer, campaign:NAME or tag:KEY=VALUE.", examples=["customer"])
-    ]
-    cap: Annotated[Operations | None, Field(description="Without any raise; null: none is set.")]
-    raisedBy: Annotated[Operations | None, Field(description="On top of the cap, for now.")]
-    raisedUntil: notify.Instant | None
-    spent: Operations
-    reserved: Annotated[
-        Operations,
-        Field(description="Held for jobs that are open, and what else may have been billed."),
-    ]
-    left: Operations | None
-
-
-class Budgets(TypedDict):
-    """A month's budgets; a job counts to the month (UTC) in which it was accepted."""
-
-    month: Annotated[str, Field(examples=["2026-11"])]
-    budgets: Annotated[list[Budget], Field(description="Empty: none is set; nothing is capped.")]
-
-
-def budgets(month: str, standings: Iterable[Standing], now: datetime) -> Budgets:
-    """Return a month's budgets."""
-    return {"month": month, "budgets": [_budget(one, now) for one in standings]}
-
-
-def _budget(one: Standing, now: datetime) -> Budget:
-    raised, left = one.raised(now), one.left(now)
-    return {
-        "scope": one.counter.scope,
-        "cap": str(one.cap.operations) if one.cap else None,
-        "raisedBy": str(raised.operations) if raised else None,
-        "raisedUntil": notify.instant(raised.until) if raised else None,
-        "spent": str(one.counter.spent),
-        "reserved": str(one.counter.reserved),
-        "left": None if left is None else str(left),
-    }
-
-
 def job(row: JobRow, *, api_url: str) -> Job:
     """Return a job: what a webhook says, and what only its owner asks."""
     return {
@@ -196,7 +155,7 @@ def campaign(
     name: str,
     rows: Sequence[JobRow],
     hold: Hold | None,
-    finish: Finish,
+    finish: Expectation,
     *,
     out_of_service: str | None,
 ) -> Campaign:
@@ -213,6 +172,7 @@ def campaign(
         "costActual": str(sum((row.cost_actual or Decimal(0) for row in rows), Decimal(0))),
         "costPossible": str(sum((row.cost_possible or Decimal(0) for row in rows), Decimal(0))),
         "expectedFinish": None if finish.at is None else notify.instant(finish.at),
+        "expectedFinishLate": None if finish.late_at is None else notify.instant(finish.late_at),
         "expectedFinishNote": finish.note,
     }
 
