@@ -8,7 +8,7 @@ STAMP := .venv/.synced
 # whole files in the order of conftest.py, which puts the longest first.
 PYTEST := $(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 # What the tests marked `full` need beside the lock, by Debian's names.
-DEBIAN_PACKAGES := redis-server chromium
+DEBIAN_PACKAGES := redis-server postgresql chromium
 
 .DEFAULT_GOAL := help
 .PHONY: help demo up test test-full check openapi-check format bench-demo bench-fairness bench-fence bench-intake bench-limiter bench-polling debian-packages
@@ -23,8 +23,9 @@ $(STAMP): uv.lock pyproject.toml .ci/bootstrap
 demo: $(STAMP) ## Run the main job on this machine; exit 0 only if all of it worked.
 	@$(BIN)/fireflyassets demo $(ARGS)
 
-up: $(STAMP) ## Start the local stack and keep it; Ctrl-C stops it.
-	@$(BIN)/fireflyassets up $(ARGS)
+up: $(STAMP) ## Start the local stack and keep it; Ctrl-C stops it. PG=1: on Postgres.
+	@$(if $(PG),$(MAKE) --no-print-directory debian-packages DEBIAN_PACKAGES=postgresql)
+	@$(BIN)/fireflyassets up $(if $(PG),--postgres) $(ARGS)
 
 test: $(STAMP) ## Run all tests that need nothing but the lock, the fast ones first.
 	$(PYTEST) -m "not stack and not full"

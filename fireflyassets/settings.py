@@ -88,6 +88,10 @@ class Settings(BaseSettings):
     queue: str = "fireflyassets-jobs"
     """SQS queue name; its dead-letter queue is ``<queue>-dlq``."""
 
+    pg_url: SecretStr | None = None
+    """Postgres for Dagster's runs and events (``postgresql://user:password@host/database``), which
+    needs ``fireflyassets[postgres]``; without it they are SQLite files in ``DAGSTER_HOME``."""
+
     api_url: str = "http://127.0.0.1:8000"
     """Public base of our own API: what links in metadata and answers start with."""
     lists_per_minute: int = Field(default=120, ge=1)
