@@ -81,8 +81,7 @@ def compare_plan(
 ) -> Response:
     """Tell how the jobs of the last released plan stand against what it said."""
     require_campaign(at, who.tenant, campaign)
-    rows = at.ports.ledger.campaign_jobs(who.tenant, campaign)
-    found = at.planning.standing(rows, customer=who.tenant, campaign=campaign)
+    found = at.planning.standing(who.tenant, campaign)
     told: plan_shapes.CampaignPlan = {
         "campaignId": campaign,
         "plan": None if found is None else plan_shapes.standing(found),

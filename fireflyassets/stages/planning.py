@@ -161,11 +161,14 @@ class Planning:
             self._objects.put(key, _RELEASED.dump_json(released), media_type=_JSON)
         return answers
 
-    def standing(self, rows: Sequence[JobRow], *, customer: str, campaign: str) -> Standing | None:
-        """Return how the last plan that was released stands; *rows* are all of its campaign."""
+    def standing(self, customer: str, campaign: str) -> Standing | None:
+        """Return how the last plan that was released stands; all rows are read if there is one."""
         keys = self._objects.keys(ids.plans_of(customer, campaign))
         content = self._objects.get(keys[-1]) if keys else None
-        return _standing(_RELEASED.validate_json(content), rows) if content else None
+        if content is None:
+            return None
+        rows = self.intake.ledger.campaign_jobs(customer, campaign)
+        return _standing(_RELEASED.validate_json(content), rows)
 
 
 def read(content: bytes, *, is_csv: bool) -> Brief:
