@@ -48,6 +48,7 @@ from fireflyassets.stages import causes
 from fireflyassets.stages.intake import Intake
 from fireflyassets.stages.letters import Letters
 from fireflyassets.stages.outlook import Outlook
+from fireflyassets.stages.planning import Planning
 from fireflyassets.stages.replay import Replays
 from fireflyassets.wave.asking import Asking
 
@@ -125,12 +126,20 @@ def asking(made: Factory) -> Asking:
     return Asking(outlook(made))
 
 
+def intake(made: Factory) -> Intake:
+    """Return intake over a process's ports."""
+    ports = (made.ledger, made.objects, made.queue, made.catalogue, made.clock, made.guardrail)
+    return Intake(*ports)
+
+
+def planning(made: Factory) -> Planning:
+    """Return the use case of plans."""
+    return Planning(intake(made), outlook(made))
+
+
 def letters(made: Factory) -> Letters:
     """Return the use case of dead letters."""
-    intake = Intake(
-        made.ledger, made.objects, made.queue, made.catalogue, made.clock, made.guardrail
-    )
-    return Letters(made.queue, intake, made.settings.queue_senders)
+    return Letters(made.queue, intake(made), made.settings.queue_senders)
 
 
 @lru_cache(maxsize=1)

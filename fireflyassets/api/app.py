@@ -7,6 +7,7 @@ from fireflyassets.api import (
     description,
     intake_routes,
     open_routes,
+    plan_routes,
     problems,
     reference_routes,
     result_routes,
@@ -34,6 +35,7 @@ def create_app(ports: Ports, settings: Settings, sign_in: SignIn) -> FastAPI:
     app.state.desk = Desk(ports, settings)
     for part in (
         intake_routes,
+        plan_routes,
         reference_routes,
         result_routes,
         table_routes,

@@ -18,6 +18,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer, SecurityS
 
 from fireflyassets.api.problems import ProblemRaised, not_found
 from fireflyassets.api.reads import Buckets, KeptPages
+from fireflyassets.api.seals import Seals
 from fireflyassets.api.thumbnails import Thumbnails
 from fireflyassets.api.tokens import Bearers, Caller, Refused, Scope
 from fireflyassets.core import ids
@@ -42,6 +43,7 @@ from fireflyassets.stages import causes
 from fireflyassets.stages.intake import Intake
 from fireflyassets.stages.outlook import Outlook
 from fireflyassets.stages.pinning import pinned
+from fireflyassets.stages.planning import Planning
 from fireflyassets.stages.replay import Replays
 from fireflyassets.stages.steering import Steering
 from fireflyassets.wave.asking import Asking
@@ -100,6 +102,8 @@ class Desk:
             ports.clock,
         )
         self.asking = Asking(self.outlook)
+        self.planning = Planning(self.intake, self.outlook)
+        self.seals = Seals(settings.session_keys) if settings.session_keys else None
         self.thumbnails = Thumbnails(ports.ledger, ports.objects, ports.pictures)
         self.steering = Steering(ports.ledger, ports.clock, self._keep)
         self.bearers = Bearers(ports.keys, ports.clock, settings)
