@@ -21,9 +21,7 @@ _log: Final = logging.getLogger("fireflyassets.metrics")
 class Pump:
     """Empties one tally into one sink. Safe to share by threads."""
 
-    def __init__(
-        self, tally: Tally, sink: MetricSink, clock: Clock, *, every: timedelta
-    ) -> None:
+    def __init__(self, tally: Tally, sink: MetricSink, clock: Clock, *, every: timedelta) -> None:
         self._tally = tally
         self._sink = sink
         self._clock = clock
