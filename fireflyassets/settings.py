@@ -90,6 +90,10 @@ class Settings(BaseSettings):
     queue: str = "fireflyassets-jobs"
     """SQS queue name; its dead-letter queue is ``<queue>-dlq``."""
 
+    pg_url: SecretStr | None = None
+    """Postgres for Dagster's runs and events (``postgresql://user:password@host/database``), which
+    needs ``fireflyassets[postgres]``; without it they are SQLite files in ``DAGSTER_HOME``."""
+
     api_url: str = "http://127.0.0.1:8000"
     """Public base of our own API: what links in metadata and answers start with."""
     lists_per_minute: int = Field(default=120, ge=1)
@@ -156,6 +160,8 @@ class Settings(BaseSettings):
     """Jobs in a campaign up to which each partition gets its own check rows."""
     runs_per_tenant: int = Field(default=2, ge=1)
     """Non-terminal waves of one tenant and credential: one at work and one warm."""
+    runs_per_credential: int = Field(default=12, ge=1)
+    """Non-terminal waves of all tenants under one credential."""
     replays_per_job: int = Field(default=3, ge=0)
     """How often a job in ``dlq`` is run again by tool or policy; by hand it always can be."""
     replay_automatically: tuple[FailureClass, ...] = ()

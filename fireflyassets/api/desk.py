@@ -18,6 +18,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer, SecurityS
 
 from fireflyassets.api.problems import ProblemRaised, not_found
 from fireflyassets.api.reads import Buckets, KeptPages
+from fireflyassets.api.seals import Seals
 from fireflyassets.api.thumbnails import Thumbnails
 from fireflyassets.api.tokens import Bearers, Caller, Refused, Scope
 from fireflyassets.core import ids
@@ -28,6 +29,7 @@ from fireflyassets.core.job import JobRow
 from fireflyassets.core.request import Problem
 from fireflyassets.core.status import ENDED
 from fireflyassets.limiter.port import Limiter
+from fireflyassets.ports.backlog import Backlog
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.guardrail import Guardrail
@@ -39,9 +41,12 @@ from fireflyassets.ports.queue import JobQueue
 from fireflyassets.settings import Settings
 from fireflyassets.stages import causes
 from fireflyassets.stages.intake import Intake
+from fireflyassets.stages.outlook import Outlook
 from fireflyassets.stages.pinning import pinned
+from fireflyassets.stages.planning import Planning
 from fireflyassets.stages.replay import Replays
 from fireflyassets.stages.steering import Steering
+from fireflyassets.wave.asking import Asking
 from fireflyassets.wave.assembly import LimitsOf
 from fireflyassets.wave.endings import KEEP
 
@@ -61,6 +66,7 @@ class Ports:
     """The ports that the API needs."""
 
     ledger: JobLedger
+    backlog: Backlog
     objects: ObjectStore
     queue: JobQueue
     catalogue: Catalogue
@@ -87,6 +93,17 @@ class Desk:
             ports.clock,
             ports.guardrail,
         )
+        self.outlook = Outlook(
+            ports.ledger,
+            ports.backlog,
+            ports.catalogue,
+            ports.limiter,
+            ports.limits,
+            ports.clock,
+        )
+        self.asking = Asking(self.outlook)
+        self.planning = Planning(self.intake, self.outlook)
+        self.seals = Seals(settings.session_keys) if settings.session_keys else None
         self.thumbnails = Thumbnails(ports.ledger, ports.objects, ports.pictures)
         self.steering = Steering(ports.ledger, ports.clock, self._keep)
         self.bearers = Bearers(ports.keys, ports.clock, settings)

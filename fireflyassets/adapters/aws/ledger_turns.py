@@ -132,7 +132,7 @@ class LedgerTurns(LedgerBase):
                 "updatedAt": to.instant(now),
                 **codec.at_rest(claim.job_id, unsettled=is_unsettled(release.hold)),
                 **_wait(claim.job_id, release),
-                **_moved(claim, release),
+                **self._line_of(claim, release),
             },
             adds={"epoch": 1, "crashes": 1} if release.crashed else {},
             copies=_line(release),
@@ -191,6 +191,14 @@ class LedgerTurns(LedgerBase):
         key = codec.job_key(claim.job_id, claim.customer)
         moved = update(self._tables.jobs, key, change, condition)
         return self._database.transact([{"Update": moved}, self._event_put(event), *more])
+
+    def _line_of(self, claim: Claim, release: Release) -> Item:
+        """Return what puts a job into another credential's line, for good."""
+        if release.credential is None:
+            return {}
+        line = codec.queue_key(release.credential, claim.customer, self._campaign_of(claim))
+        there: Item = {"credential": to.text(release.credential), "queueHome": line}
+        return there if release.hold else {**there, "queueKey": line}
 
     def _campaign_of(self, claim: Claim) -> str:
         if known := self._campaigns.get(claim.wave_id):
@@ -287,12 +295,3 @@ def _line(release: Release) -> dict[str, str]:
         return {}
     home = {} if release.credential else {"queueKey": "queueHome"}
     return home if release.not_before else {**home, "queueSort": "queuePlace"}
-
-
-def _moved(claim: Claim, release: Release) -> Item:
-    """Return what puts a job into another credential's line, for good."""
-    if release.credential is None:
-        return {}
-    line = codec.queue_key(release.credential, claim.customer)
-    there: Item = {"credential": to.text(release.credential), "queueHome": line}
-    return there if release.hold else {**there, "queueKey": line}
