@@ -168,7 +168,7 @@ def pump() -> Pump | None:
     if not settings.metrics_namespace:
         return None
     sink = CloudWatchSink(lambda: clients.cloudwatch(settings.region), settings.metrics_namespace)
-    made = Pump(tally(), sink, SystemClock())
+    made = Pump(tally(), sink, SystemClock(), every=settings.metrics_every)
     made.start()
     return made
 
