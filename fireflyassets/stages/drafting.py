@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from typing import Final
 
 from fireflyassets.core import copy_check, ids, money
 from fireflyassets.core.brief import Row
@@ -19,6 +20,10 @@ from fireflyassets.core.request import Problem, prompt_problems, validate
 from fireflyassets.core.status import HumanReview, Status
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets.ports.guardrail import Allowed, Declined, Guardrail
+
+A_PLACE: Final = timedelta(milliseconds=1)
+"""Between two rows of a file: listings keep its order by the unit that ledgers store. It counts
+backwards, so that no job is due later than now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,51 +64,45 @@ def drafted(
     rows: Sequence[Row], campaign: Campaign, card: money.RateCard, *, now: datetime
 ) -> list[Draft | Invalid]:
     """Return each row as a draft, or what is wrong with it, in order."""
-    # Listings keep the order of the file: a millisecond apart, which is what ledgers store, and
-    # backwards, so that no job is due later than now.
     return [
-        _draft(row, campaign, card, now=now, behind=timedelta(milliseconds=behind))
+        _draft(row, campaign, card, created_at=now - behind * A_PLACE)
         for row, behind in zip(rows, reversed(range(len(rows))), strict=True)
     ]
 
 
 def _draft(
-    row: Row,
-    campaign: Campaign,
-    card: money.RateCard,
-    *,
-    now: datetime,
-    behind: timedelta,
+    row: Row, campaign: Campaign, card: money.RateCard, *, created_at: datetime
 ) -> Draft | Invalid:
     request = _checked(row, campaign)
     if isinstance(request, Invalid):
         return request
-    created_at = now - behind
-    job_id = ids.job_id(request.customer, request.key)
+    return Draft(request, row_of(request, campaign, card, created_at=created_at), row.number)
+
+
+def row_of(
+    request: JobRequest, campaign: Campaign, card: money.RateCard, *, created_at: datetime
+) -> JobRow:
+    """Return the row of a valid request, but for where its manifest lies."""
     review = campaign.config.review is ReviewMode.REQUIRED
-    return Draft(
-        request,
-        JobRow(
-            job_id=job_id,
-            customer_id=request.customer,
-            campaign_id=request.campaign,
-            status=Status.QUEUED,
-            run_id=None,
-            input_manifest="",  # Where it lies is known once it is clear which rows are new.
-            outputs=(),
-            cost_estimate=_price(campaign, request, card),
-            cost_actual=None,
-            created_at=created_at,
-            updated_at=created_at,
-            ttl=None,
-            body_hash=request.digest(),
-            idempotency_key=request.key,
-            credential=campaign.config.credential,
-            campaign_version=campaign.version,
-            rate_card=card.version,
-            human_reviewed=HumanReview.PENDING if review else HumanReview.NOT_REQUIRED,
-        ),
-        row.number,
+    return JobRow(
+        job_id=ids.job_id(request.customer, request.key),
+        customer_id=request.customer,
+        campaign_id=request.campaign,
+        status=Status.QUEUED,
+        run_id=None,
+        input_manifest="",  # Where it lies is known once it is clear which rows are new.
+        outputs=(),
+        cost_estimate=_price(campaign, request, card),
+        cost_actual=None,
+        created_at=created_at,
+        updated_at=created_at,
+        ttl=None,
+        body_hash=request.digest(),
+        idempotency_key=request.key,
+        credential=campaign.config.credential,
+        campaign_version=campaign.version,
+        rate_card=card.version,
+        human_reviewed=HumanReview.PENDING if review else HumanReview.NOT_REQUIRED,
     )
 
 
