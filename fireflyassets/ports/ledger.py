@@ -49,6 +49,14 @@ class JobLedger(WaveLedger, BudgetLedger, BriefLedger, DeadJobs):
         """
 
     @abstractmethod
+    def ready(self) -> None:
+        """Return where the ledger takes writes now; nothing is written.
+
+        Raises:
+            StoreUnavailable: It does not.
+        """
+
+    @abstractmethod
     def job(self, job_id: str) -> JobRow | None:
         """Return a row by its id alone, read consistently."""
 

@@ -23,6 +23,13 @@ def test_a_begun_brief_is_found_until_it_is_ended(ledger_world: World) -> None:
     assert ledger.begun_briefs(before=NOON + 2 * MINUTE, most=9) == [later]
 
 
+def test_a_ledger_that_answers_is_ready(ledger_world: World) -> None:
+    """The question moves nothing."""
+    ledger_world.ledger.ready()
+
+    assert ledger_world.ledger.lines() == set()
+
+
 def test_a_begun_brief_is_no_reservation(ledger_world: World) -> None:
     """What lapses are blocks alone."""
     ledger_world.ledger.begin_brief(BRIEF)
