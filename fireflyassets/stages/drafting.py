@@ -4,7 +4,7 @@ In: rows of raw requests of one campaign. Out: drafts, priced and judged; nothin
 Spends: nothing.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -19,7 +19,7 @@ from fireflyassets.core.recipe_step import JOB_TEXTS
 from fireflyassets.core.request import Problem, prompt_problems, validate
 from fireflyassets.core.status import HumanReview, Status
 from fireflyassets.ports.catalogue import Catalogue
-from fireflyassets.ports.guardrail import Allowed, Declined, Guardrail
+from fireflyassets.ports.guardrail import Declined, Guardrail, Verdict
 
 A_PLACE: Final = timedelta(milliseconds=1)
 """Between two rows of a file: listings keep its order by the unit that ledgers store. It counts
@@ -141,6 +141,16 @@ def _of_rewriting(problem: Problem, verdict: Rewritten, number: int | None) -> P
     return replace(problem, message=sentence, row=number)
 
 
+def _declined(field: str, verdict: Verdict) -> Iterator[Problem]:
+    """Yield what a verdict has against a text; what customers read is never rewritten."""
+    if isinstance(verdict, Declined):
+        sentence = f"The {field} says '{verdict.word}', which it must not say."
+        yield Problem(field, verdict.rule, sentence, verdict.fix)
+    elif isinstance(verdict, Rewritten) and field != "prompt":
+        sentence = f"The {field} says what the rule {verdict.rule} rewrites; only prompts are."
+        yield Problem(field, verdict.rule, sentence, f"Write the {field} without it.")
+
+
 def judged(
     draft: Draft, campaign: Campaign, guardrail: Guardrail, exists: Callable[[str], bool]
 ) -> Draft | Invalid:
@@ -150,18 +160,16 @@ def judged(
         sentence = "There is no such picture."
         fix = "Send it to POST /v1/references, and the name that it gets here."
         return Invalid((Problem("reference", "unknown", sentence, fix, draft.number),))
-    verdict = guardrail.judge(
-        request.prompt,
-        customer=request.customer,
-        campaign=request.campaign,
-        locale=request.locale,
+    of = {"customer": request.customer, "campaign": request.campaign, "locale": request.locale}
+    verdict = guardrail.judge(request.prompt, **of)
+    faults = (
+        *_declined("prompt", verdict),
+        *_declined("headline", guardrail.judge(request.headline, **of)),
     )
-    if isinstance(verdict, Allowed):
+    if faults:
+        return Invalid(tuple(replace(one, row=draft.number) for one in faults))
+    if not isinstance(verdict, Rewritten):
         return draft
-    if isinstance(verdict, Declined):
-        sentence = f"The prompt says '{verdict.word}', which it must not say."
-        problems = (Problem("prompt", verdict.rule, sentence, verdict.fix),)
-        return Invalid(tuple(replace(one, row=draft.number) for one in problems))
     request = replace(request, rewritten=verdict)
     texts = {name: request.text(name) for name in JOB_TEXTS}
     problems = prompt_problems(verdict.prompt) or copy_check.problems(
