@@ -15,6 +15,7 @@ from fastapi import Request, Security
 from fastapi.security import SecurityScopes
 
 from fireflyassets.api.bodies import form_body
+from fireflyassets.api.desk import count, desk
 from fireflyassets.api.pages.envelope import RENEWED
 from fireflyassets.api.pages.sessions import Session
 from fireflyassets.api.pages.shell import PREFIX, shell_of
@@ -64,6 +65,7 @@ async def visitor(request: Request, needed: SecurityScopes) -> Session:
     if session is None:
         raise SignInNeeded(_to(request.url.path, dict(request.query_params)))
     _require(session, needed)
+    _count(request, session)
     return session
 
 
@@ -88,6 +90,7 @@ async def submission(request: Request, needed: SecurityScopes) -> Submission:
             "Go back, reload the page, and send it again.",
         )
     _require(session, needed)
+    _count(request, session)
     return Submission(session, fields)
 
 
@@ -122,6 +125,11 @@ def _require_our_own(request: Request) -> None:
             "This form was sent by another site, so nothing was done.",
             f"Open {origin} yourself, and do it there.",
         )
+
+
+def _count(request: Request, session: Session) -> None:
+    """Count one ask; apart from the API's, so that a system's asks keep no person out."""
+    count(request, desk(request), f"{session.caller.tenant}/pages")
 
 
 def _require(session: Session, needed: SecurityScopes) -> None:
