@@ -11,7 +11,7 @@ PYTEST := $(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 DEBIAN_PACKAGES := redis-server postgresql chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test test-full check openapi-check format bench-demo bench-fence bench-intake bench-limiter bench-polling debian-packages
+.PHONY: help demo up test test-full check openapi-check format bench-demo bench-fence bench-intake bench-limiter bench-polling bench-waves debian-packages
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' \
@@ -67,6 +67,9 @@ bench-intake: $(STAMP) ## Measure the API's briefs, single jobs and racing claim
 
 bench-polling: $(STAMP) ## Measure polls, lag and memory with 1,000 jobs in flight; write out/bench/polling.json.
 	@$(BIN)/python benchmarks/polling.py
+
+bench-waves: $(STAMP) debian-packages ## Measure a wave of 500 jobs beside one run per job on Postgres; write out/bench/waves.json.
+	@PYTHONPATH=. $(BIN)/python benchmarks/waves.py $(ARGS)
 
 debian-packages:
 	@missing=$$(for name in $(DEBIAN_PACKAGES); do \
