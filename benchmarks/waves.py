@@ -14,20 +14,18 @@ memory: their part is counted, that of HTTP, AWS and large pictures is not there
 
 import argparse
 import json
-import os
-import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
+import bench_stack
 import dagster as dg
-import psutil
 import psycopg2
+from bench_stack import PROJECT, Place
 from waves_location import (
     COUNT_TAG,
     FIRST_TAG,
@@ -37,22 +35,17 @@ from waves_location import (
     ordered,
 )
 
-from fireflyassets.adapters.clock import SystemClock
 from fireflyassets.core import ids
 from fireflyassets.defs import names
-from fireflyassets.local import access, database, environment, services
-from fireflyassets.local.folder import StateFolder, locked
+from fireflyassets.local import database
 from fireflyassets.local.service import pause
-from fireflyassets.local.stack import Stack, stopped_at_the_end
 from fireflyassets_tests.defs.location import CAMPAIGN, CUSTOMER
 
-PROJECT = Path(__file__).parents[1]
 FIGURES = PROJECT / "out" / "bench" / "waves.json"
 NEEDED = {"database", "postgres", "migration", "code", "dagster", "daemon"}
 DAGSTERS = ("code", "dagster", "daemon")
 MOST_MS, LEAST_RATIO, MOST_ROWS = 15.0, 300.0, 10.0
 PATIENCE_SECONDS = 900.0
-WAVES_AT_ONCE = 1
 
 
 @dataclass(frozen=True)
@@ -83,8 +76,8 @@ class Cost:
 class Bench:
     """A part of the stack that runs, and its meters."""
 
-    def __init__(self, stack: Stack, instance: dg.DagsterInstance, files: Path) -> None:
-        self._stack = stack
+    def __init__(self, place: Place, instance: dg.DagsterInstance, files: Path) -> None:
+        self._place = place
         self._instance = instance
         self._files = files
         self._idle = 0.0
@@ -92,9 +85,9 @@ class Bench:
 
     def settle(self, seconds: float) -> float:
         """Return the CPU that the processes use in a second without work; later costs lack it."""
-        began, used = time.monotonic(), self._cpu(*DAGSTERS)
+        began, used = time.monotonic(), self._place.cpu_s(*DAGSTERS)
         pause(seconds)
-        self._idle = (self._cpu(*DAGSTERS) - used) / (time.monotonic() - began)
+        self._idle = (self._place.cpu_s(*DAGSTERS) - used) / (time.monotonic() - began)
         return self._idle
 
     def run(self, ranges: Sequence[tuple[int, int]], *, partitioned: bool = False) -> Cost:
@@ -102,20 +95,20 @@ class Bench:
         self._asked += 1
         waves = [self._tags(first, count, partitioned=partitioned) for first, count in ranges]
         began = time.monotonic()
-        used, by_postgres = self._cpu(*DAGSTERS), self._cpu("postgres")
+        used, by_postgres = self._place.cpu_s(*DAGSTERS), self._place.cpu_s("postgres")
         fresh = self._files / "fresh.json"
         fresh.write_text(json.dumps(waves), encoding="utf-8")
         fresh.rename(self._files / "wanted.json")
         done = self._wait([tags[names.WAVE_TAG] for tags in waves])
         pause(2.0)  # The processes have ended, and are counted with who started them.
         wall = time.monotonic() - began
-        used = self._cpu(*DAGSTERS) - used - self._idle * wall
+        used = self._place.cpu_s(*DAGSTERS) - used - self._idle * wall
         told = [json.loads((self._files / f"{run}.json").read_text()) for run in done]
         return Cost(
             jobs=sum(count for _, count in ranges),
             runs=len(done),
             cpu_s=used - sum(float(one["setup_s"]) for one in told),
-            postgres_cpu_s=self._cpu("postgres") - by_postgres,
+            postgres_cpu_s=self._place.cpu_s("postgres") - by_postgres,
             wall_s=wall,
             rows=self._rows(done),
         )
@@ -139,7 +132,7 @@ class Bench:
     def _wait(self, waves: Sequence[str]) -> list[str]:
         deadline = time.monotonic() + PATIENCE_SECONDS
         while time.monotonic() < deadline:
-            self._stack.insist()
+            self._place.stack.insist()
             runs = [
                 run
                 for wave in waves
@@ -152,7 +145,9 @@ class Bench:
         raise TimeoutError(f"{waves[:3]} and so on did not end.")
 
     def _rows(self, runs: Sequence[str]) -> int:
-        with psycopg2.connect(database.url(self._stack.access.ports["postgres"])) as connection:
+        with psycopg2.connect(
+            database.url(self._place.stack.access.ports["postgres"])
+        ) as connection:
             cursor = connection.cursor()
             cursor.execute("select count(*) from event_logs where run_id = any(%s)", (list(runs),))
             (events,) = cast("tuple[int]", cursor.fetchone())
@@ -163,67 +158,21 @@ class Bench:
         connection.close()
         return events + checks
 
-    def _cpu(self, *services_: str) -> float:
-        """Return the CPU seconds of services, of their children, and of those that have ended."""
-        return sum(_tree(psutil.Process(self._stack.pid(name))) for name in services_)
-
-
-def _tree(root: psutil.Process) -> float:
-    total = 0.0
-    for each in [root, *root.children(recursive=True)]:
-        try:
-            spent: Any = each.cpu_times()
-        except psutil.NoSuchProcess:
-            continue
-        total += spent.user + spent.system + spent.children_user + spent.children_system
-    return total
-
 
 @contextmanager
 def opened(module: str) -> Generator[Bench]:
     """Start Postgres and Dagster on a state of their own."""
-    root = Path(tempfile.mkdtemp(prefix="fa-"))
-    root.chmod(0o755)  # Postgres runs as a user of its own, who must get in.
-    files = root / "files"
-    files.mkdir()
-    state = StateFolder(root / "state")
-    state.prepare()
-    doors = access.recall(state, asked={}, customers=[CUSTOMER], clock=SystemClock())
-    variables = environment.compose(
-        dict(os.environ),  # noqa: TID251 - children inherit paths and locale from this process.
-        folder=state,
-        access=doors,
-        project=PROJECT,
-        secrets={
+    with bench_stack.temporary() as root:
+        files = root / "files"
+        files.mkdir()
+        settings = {
             FOLDER: str(files),
             "PYTHONPATH": f"{PROJECT / 'benchmarks'}:{PROJECT}",
             "FIREFLYASSETS_METRICS_NAMESPACE": "",
-        },
-        temporary=root,
-        postgres=True,
-    )
-    made_of = services.Composition(
-        folder=state,
-        access=doors,
-        environment=variables,
-        project=PROJECT,
-        module=module,
-        postgres=True,
-    )
-    chosen = (
-        tuple(item for item in phase if item.name in NEEDED) for phase in services.phases(made_of)
-    )
-    stack = Stack(state, doors, print)
-    try:
-        with locked(state), stopped_at_the_end(stack):
-            stack.start(tuple(phase for phase in chosen if phase))
-            os.environ.update(  # noqa: TID251 - the instance reads them as its own processes do.
-                {name: variables[name] for name in ("DAGSTER_HOME", environment.PG_URL)}
-            )
-            with dg.DagsterInstance.get() as instance:
-                yield Bench(stack, instance, files)
-    finally:
-        shutil.rmtree(root, ignore_errors=True)
+        }
+        wanted = bench_stack.Wanted(module=module, only=NEEDED, postgres=True, settings=settings)
+        with bench_stack.running(root, wanted) as place, bench_stack.instance(place) as instance:
+            yield Bench(place, instance, files)
 
 
 def main() -> int:
