@@ -14,6 +14,7 @@ from PIL import Image
 from pydantic import SecretStr
 
 from fireflyassets.adapters.limit_files import DOCUMENTED
+from fireflyassets.adapters.memory.backlog import MemoryBacklog
 from fireflyassets.adapters.memory.keys import MemoryKeys
 from fireflyassets.adapters.memory.metrics import MemoryMetrics
 from fireflyassets.adapters.pillow import PillowPictures
@@ -83,6 +84,7 @@ class Clerk:
     door: FrontDoor
     app: FastAPI
     peer: str = "203.0.113.9"
+    url: str = PUBLIC
     metrics: MemoryMetrics = field(default_factory=MemoryMetrics)
 
     def ask(
@@ -104,7 +106,7 @@ class Clerk:
             transport = httpx.ASGITransport(
                 self.app, raise_app_exceptions=False, client=(self.peer, 1234)
             )
-            async with httpx.AsyncClient(transport=transport, base_url=PUBLIC) as client:
+            async with httpx.AsyncClient(transport=transport, base_url=self.url) as client:
                 return await client.request(method, path, headers=said, json=json, content=content)
 
         return asyncio.run(send())
@@ -119,6 +121,7 @@ def ports_of(door: FrontDoor) -> Ports:
     """Return the ports behind a door, as the API takes them."""
     return Ports(
         ledger=door.ledger,
+        backlog=MemoryBacklog(door.ledger),
         objects=door.objects,
         queue=door.queue,
         catalogue=door.intake.catalogue,
@@ -151,11 +154,18 @@ def clerk(
         oidc_authorize_url=f"{ISSUER}/authorize",
         oidc_token_url=f"{ISSUER}/token",
         session_keys=(SESSION_KEY,),
-    ).model_copy(update={"lists_per_minute": 100_000, **said})
+    ).model_copy(
+        update={
+            "lists_per_minute": 100_000,
+            "reads_per_minute": 100_000,
+            "writes_per_minute": 100_000,
+            **said,
+        }
+    )
     provider = OidcProvider(settings, httpx.MockTransport(provide))
     numbers = metrics or MemoryMetrics()
     ports = replace(ports_of(door), metrics=numbers)
-    return Clerk(door, create_app(ports, settings, provider), peer, numbers)
+    return Clerk(door, create_app(ports, settings, provider), peer, api_url, numbers)
 
 
 def picture(width: int = 640, height: int = 360) -> bytes:

@@ -9,7 +9,15 @@ from dataclasses import replace
 from fireflyassets.core.failure import FailureClass
 from fireflyassets.core.status import Status
 from fireflyassets.ports.entries import Claim
-from fireflyassets_tests.contracts.ledgers import ACME, CREDENTIAL, MINUTE, NOON, World, ending
+from fireflyassets_tests.contracts.ledgers import (
+    ACME,
+    CREDENTIAL,
+    MINUTE,
+    NOON,
+    SPRING,
+    World,
+    ending,
+)
 
 LATER = NOON + 10 * MINUTE
 
@@ -44,8 +52,10 @@ def test_a_replayed_job_waits_in_its_line_until_it_is_due(ledger_world: World) -
     assert (now.failure, now.ended_at, now.wave, now.not_before) == (None, None, None, LATER)
     assert now.reason == "Replayed."
     assert ledger.dead() == []
-    assert ledger.due(CREDENTIAL, ACME, now=LATER - MINUTE, most=9) == []
-    assert [one.job_id for one in ledger.due(CREDENTIAL, ACME, now=LATER, most=9)] == [row.job_id]
+    assert ledger.due(CREDENTIAL, ACME, SPRING, now=LATER - MINUTE, most=9) == []
+    assert [one.job_id for one in ledger.due(CREDENTIAL, ACME, SPRING, now=LATER, most=9)] == [
+        row.job_id
+    ]
     assert ledger_world.outbox()[-1].status is Status.QUEUED
     assert ledger.claim(row.job_id, ACME, "w-2", now=LATER) is not None
 

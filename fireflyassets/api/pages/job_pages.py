@@ -20,7 +20,8 @@ from fireflyassets.core import manifest
 from fireflyassets.core.job import JobRequest, JobRow
 from fireflyassets.core.money import Cost
 from fireflyassets.core.request import Problem, reason_of
-from fireflyassets.core.status import Status, may_move
+from fireflyassets.core.status import ENDED, Status, may_move
+from fireflyassets.core.why import Why
 from fireflyassets.ports.entries import History
 from fireflyassets.stages import notify
 from fireflyassets.stages.steering import Cancelling, Kept
@@ -101,6 +102,7 @@ def _page(
         "told": told,
         "done": _DONE.get(told.done),
         "job": words.line(row, who),
+        "why": _why(at, row),
         "asked": _asked(at, row),
         "cost": _cost(row, history),
         "retries": at.retries.of(row, history),
@@ -112,6 +114,11 @@ def _page(
         "may_resume": Scope.OPS in who.scopes and row.hold is not None and not is_over,
     }
     return page(request, "job.html", values, status=status)
+
+
+def _why(at: Desk, row: JobRow) -> Why | None:
+    """Return what holds a job; None of one that has ended, whose reason says all."""
+    return None if row.status in ENDED else at.asking.why(row)
 
 
 def _cost(row: JobRow, history: History) -> Cost:
