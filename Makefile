@@ -11,7 +11,7 @@ PYTEST := $(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 DEBIAN_PACKAGES := redis-server postgresql chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test test-full check openapi-check format bench-demo bench-fence bench-intake bench-limiter bench-aws-calls bench-polling bench-scale bench-waves debian-packages
+.PHONY: help demo up test test-full check openapi-check format bench-demo bench-chaos bench-fairness bench-fence bench-intake bench-limiter bench-aws-calls bench-polling bench-scale bench-waves debian-packages
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' \
@@ -57,10 +57,20 @@ bench-limiter: $(STAMP) debian-packages ## Measure the limiter and its rivals; f
 bench-demo: $(STAMP) ## Run the demo afresh, write out/bench/demo.json, fail where a bound is missed.
 	@$(BIN)/python benchmarks/demo.py
 
+bench-fairness: $(STAMP) ## Put 5,000 jobs of one tenant beside nine with 20 each; write out/bench/fairness.json.
+	@$(BIN)/python benchmarks/fairness.py
+
 bench-fence: $(STAMP) ## Kill workers 200 times, compare the vendor's list with the tables, plant two faults.
 	@$(BIN)/python benchmarks/fence.py
 	@$(BIN)/python benchmarks/fence.py --mutant lease
 	@$(BIN)/python benchmarks/fence.py --mutant resubmit
+
+bench-chaos: $(STAMP) ## Let everything go wrong for 300 jobs, write out/bench/chaos.json, fail where a bound is missed; plant four faults.
+	@$(BIN)/python benchmarks/chaos.py $(ARGS)
+	@$(BIN)/python benchmarks/chaos.py --mutant class
+	@$(BIN)/python benchmarks/chaos.py --mutant snapshot
+	@$(BIN)/python benchmarks/chaos.py --mutant threshold
+	@$(BIN)/python benchmarks/chaos.py --mutant replay
 
 bench-intake: $(STAMP) ## Measure the API's briefs, single jobs and racing claims; write out/bench/intake.json, fail where a bound is missed.
 	@$(BIN)/python benchmarks/intake.py

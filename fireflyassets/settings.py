@@ -68,6 +68,8 @@ class Settings(BaseSettings):
     """``json``: an object a line, with run, job, customer and release. ``text``: for eyes."""
     metrics_namespace: str = "fireflyassets"
     """CloudWatch's namespace for our metrics; empty: none are sent."""
+    metrics_every: timedelta = Field(default=timedelta(seconds=30), gt=timedelta(0))
+    """How often a process sends them: half an alarm's period, so that none is without a gauge."""
     end_to_end_baseline: timedelta = Field(default=timedelta(hours=1), gt=timedelta(0))
     """Normal time of nineteen jobs of twenty, from intake to their end: twice of it alarms."""
 
@@ -158,6 +160,8 @@ class Settings(BaseSettings):
     """Jobs in a campaign up to which each partition gets its own check rows."""
     runs_per_tenant: int = Field(default=2, ge=1)
     """Non-terminal waves of one tenant and credential: one at work and one warm."""
+    runs_per_credential: int = Field(default=12, ge=1)
+    """Non-terminal waves of all tenants under one credential."""
     replays_per_job: int = Field(default=3, ge=0)
     """How often a job in ``dlq`` is run again by tool or policy; by hand it always can be."""
     replay_automatically: tuple[FailureClass, ...] = ()

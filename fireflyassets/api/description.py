@@ -84,7 +84,7 @@ _CASES: Final[Mapping[HTTPStatus, _Case]] = {
         ),
     ),
     HTTPStatus.GONE: _Case(
-        "The file is no longer kept.",
+        "What it names is no longer kept, or too old.",
         "The output is no longer kept.",
         Problem("aspect", "expired", "The output is no longer kept.", "Ask for the job anew."),
     ),

@@ -18,6 +18,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer, SecurityS
 
 from fireflyassets.api.problems import ProblemRaised, not_found
 from fireflyassets.api.reads import Buckets, KeptPages
+from fireflyassets.api.seals import Seals
 from fireflyassets.api.thumbnails import Thumbnails
 from fireflyassets.api.tokens import Bearers, Caller, Refused, Scope
 from fireflyassets.core import ids
@@ -28,8 +29,10 @@ from fireflyassets.core.job import JobRow
 from fireflyassets.core.request import Problem
 from fireflyassets.core.status import ENDED
 from fireflyassets.limiter.port import Limiter
+from fireflyassets.ports.backlog import Backlog
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets.ports.clock import Clock
+from fireflyassets.ports.entries import History
 from fireflyassets.ports.guardrail import Guardrail
 from fireflyassets.ports.keys import SigningKeys
 from fireflyassets.ports.ledger import JobLedger
@@ -38,10 +41,15 @@ from fireflyassets.ports.pictures import PictureReader
 from fireflyassets.ports.queue import JobQueue
 from fireflyassets.settings import Settings
 from fireflyassets.stages import causes
+from fireflyassets.stages.bench import UNTOUCHED
 from fireflyassets.stages.intake import Intake
-from fireflyassets.stages.pinning import pinned
+from fireflyassets.stages.outlook import Outlook
+from fireflyassets.stages.pinning import Pins, pinned
+from fireflyassets.stages.planning import Planning
 from fireflyassets.stages.replay import Replays
+from fireflyassets.stages.retries import Retries
 from fireflyassets.stages.steering import Steering
+from fireflyassets.wave.asking import Asking
 from fireflyassets.wave.assembly import LimitsOf
 from fireflyassets.wave.endings import KEEP
 
@@ -61,6 +69,7 @@ class Ports:
     """The ports that the API needs."""
 
     ledger: JobLedger
+    backlog: Backlog
     objects: ObjectStore
     queue: JobQueue
     catalogue: Catalogue
@@ -87,6 +96,17 @@ class Desk:
             ports.clock,
             ports.guardrail,
         )
+        self.outlook = Outlook(
+            ports.ledger,
+            ports.backlog,
+            ports.catalogue,
+            ports.limiter,
+            ports.limits,
+            ports.clock,
+        )
+        self.asking = Asking(self.outlook)
+        self.planning = Planning(self.intake, self.outlook)
+        self.seals = Seals(settings.session_keys) if settings.session_keys else None
         self.thumbnails = Thumbnails(ports.ledger, ports.objects, ports.pictures)
         self.steering = Steering(ports.ledger, ports.clock, self._keep)
         self.bearers = Bearers(ports.keys, ports.clock, settings)
@@ -96,6 +116,7 @@ class Desk:
         # One at a time: the largest takes most of a gigabyte while it is converted.
         self.decoding = Lock()
         self._replays = settings.replays_per_job
+        self.retries = Retries(Pins(ports.objects, ports.catalogue), self._replays)
 
     def replays(self) -> Replays:
         """Return the use case of replays, for one look at their causes."""
@@ -194,14 +215,19 @@ def job_row(at: Desk, tenant: str, job_id: str) -> JobRow:
     return found[job_id]
 
 
-def costed(at: Desk, row: JobRow) -> JobRow:
+def history_of(at: Desk, row: JobRow) -> History:
+    """Return what was sent and made for a job; one that no wave has had is not asked for."""
+    return UNTOUCHED if row.epoch == 0 else at.ports.ledger.history(row.job_id)
+
+
+def costed(at: Desk, row: JobRow, history: History | None = None) -> JobRow:
     """Return a row with what its calls have cost so far: one read more, where that may have moved.
 
     The stored figures are those of its end; a job that no wave has had has none.
     """
     if row.epoch == 0 or (row.status in ENDED and not row.unsettled):
         return row
-    history = at.ports.ledger.history(row.job_id)
+    history = history or at.ports.ledger.history(row.job_id)
     if not history.attempts:
         return row
     cost = history.cost

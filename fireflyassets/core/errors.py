@@ -7,6 +7,7 @@ goes on from; those are return types.
     ├── Refused              bad input; nothing was written, nothing paid
     │   ├── UnknownCampaign
     │   ├── CampaignOutOfService     its file, or one that it names, can't be used now
+    │   ├── CampaignMoved            it is not what a plan was made with any more
     │   ├── BudgetsUnreadable        the customer's budgets can't be read: no cap is no answer then
     │   ├── UnusableTemplate
     │   │   └── TemplateChanged      the document is another one than was read
@@ -67,6 +68,16 @@ class CampaignOutOfService(Refused):
     def __init__(self, slug: str, reason: str) -> None:
         super().__init__(f"Campaign {slug!r} is out of service. {reason}")
         self.reason = reason
+
+
+class CampaignMoved(Refused):
+    """A plan is to be released, and what it was made with has changed since."""
+
+    remedy = "Plan the brief anew, and release that plan."
+
+    def __init__(self, slug: str, *, documents: bool) -> None:
+        what = "A template or font of the campaign" if documents else "The campaign"
+        super().__init__(f"{what} has changed since the plan was made ({slug}).")
 
 
 class BudgetsUnreadable(Refused):

@@ -76,12 +76,17 @@ class JobLedger(WaveLedger, BudgetLedger, DeadJobs):
 
     # dispatch
     @abstractmethod
-    def due(self, credential: str, customer: str, *, now: datetime, most: int) -> list[JobRow]:
+    def due(
+        self, credential: str, customer: str, campaign: str, *, now: datetime, most: int
+    ) -> list[JobRow]:
         """Return up to *most* queued, unheld jobs that are due; the index's word, maybe stale."""
 
     @abstractmethod
-    def lines(self) -> set[tuple[str, str]]:
-        """Return every (credential, customer) with an unheld job, from all that is queued: slow."""
+    def lines(self) -> set[tuple[str, str, str]]:
+        """Return every (credential, customer, campaign) with an unheld job.
+
+        Slow: from all that is queued. Lines of before campaigns had their own name none.
+        """
 
     @abstractmethod
     def claim(self, job_id: str, customer: str, wave_id: str, *, now: datetime) -> Claim | None:

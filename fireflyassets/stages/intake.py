@@ -11,7 +11,7 @@ and may be lost.
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -20,6 +20,7 @@ from fireflyassets.core.brief import Row
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.errors import ServiceDown
 from fireflyassets.core.job import JobRow
+from fireflyassets.core.request import KEY_FIELD, Problem
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.entries import Conflict, Duplicate, Recorded, Recording
@@ -73,12 +74,14 @@ class Intake:
         partial: bool = False,
         wake: bool = True,
         dry_run: bool = False,
+        insist: Callable[[Campaign], None] = lambda _: None,
     ) -> list[Answer]:
         """Record the requests and answer each, in order. Sending the same again is safe.
 
         Without *partial*, one bad or conflicting request means that none is written; a conflict
         that only a race creates stops just itself. *wake* is False where the caller dispatches.
-        A *dry_run* writes nothing.
+        A *dry_run* writes nothing. *insist* is asked whether new rows may come into the campaign
+        as it is, and raises if not.
 
         Raises:
             UnknownCampaign: There is none of that name for this customer.
@@ -93,6 +96,7 @@ class Intake:
         if not rest:
             return [*filter(None, before)]
         loaded = self.catalogue.campaign(customer, campaign)
+        insist(loaded)
         told = iter(self._take(rest, loaded, known, partial=partial, wake=wake, dry_run=dry_run))
         return [known_as or next(told) for known_as in before]
 
@@ -206,3 +210,32 @@ def _repeated(draft: Draft | Invalid, owners: Mapping[str, JobRow]) -> Answer:
         return draft
     owner = owners[draft.job_id]
     return Conflict(owner) if _is_bad(draft, owners) else Duplicate(owner)
+
+
+def problems_of(rows: Sequence[Row], answers: Sequence[Answer]) -> list[Problem]:
+    """Return the problems of all rows; a conflict is one of the key.
+
+    What no row of the brief got past, a budget without room, is told once and of no row.
+    """
+    none_fits = not any(isinstance(answer, Recorded | Priced) for answer in answers)
+    over = {one.over: one for one in answers if none_fits and isinstance(one, Unaffordable)}
+    told = [one.problem() for one in over.values()]
+    for row, answer in zip(rows, answers, strict=True):
+        if isinstance(answer, Invalid):
+            told += answer.problems
+        elif isinstance(answer, Conflict):
+            named = row.raw.key_field if row.raw else KEY_FIELD
+            told.append(replace(conflict(), field=named, row=row.number))
+        elif isinstance(answer, Unaffordable) and answer.over not in over:
+            told.append(answer.problem(row.number))
+    return told
+
+
+def conflict() -> Problem:
+    """Return the problem of a key that stands for another request."""
+    return Problem(
+        KEY_FIELD,
+        "conflict",
+        "Another request was recorded under this key.",
+        "Send it under a new key, or repeat the first request exactly.",
+    )

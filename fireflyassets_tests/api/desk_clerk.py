@@ -14,6 +14,7 @@ from PIL import Image
 from pydantic import SecretStr
 
 from fireflyassets.adapters.limit_files import DOCUMENTED
+from fireflyassets.adapters.memory.backlog import MemoryBacklog
 from fireflyassets.adapters.memory.keys import MemoryKeys
 from fireflyassets.adapters.pillow import PillowPictures
 from fireflyassets.adapters.provider import OidcProvider
@@ -117,6 +118,7 @@ def ports_of(door: FrontDoor) -> Ports:
     """Return the ports behind a door, as the API takes them."""
     return Ports(
         ledger=door.ledger,
+        backlog=MemoryBacklog(door.ledger),
         objects=door.objects,
         queue=door.queue,
         catalogue=door.intake.catalogue,

@@ -80,7 +80,7 @@ def test_kept_lists_are_bounded() -> None:
 
 
 def test_a_campaign_tells_when_it_is_expected_to_be_done() -> None:
-    """By the contract's pace, from what is open; and what that takes for granted."""
+    """By what is open, the pace, the day's quota and others; and which of them decides."""
     desk = clerk()
     path = f"/v1/campaigns/{CAMPAIGN}"
     empty = desk.ask("GET", path).json()
@@ -93,7 +93,10 @@ def test_a_campaign_tells_when_it_is_expected_to_be_done() -> None:
 
     # 80 % of 4 pictures a minute; the composites are faster.
     assert told["expectedFinish"] == "2026-11-30T12:11:00Z"
-    assert told["expectedFinishNote"].startswith("32 open jobs at 3.2 a minute, if no other")
+    assert told["expectedFinishLate"] == "2026-11-30T12:12:00Z"
+    assert told["expectedFinishNote"] == (
+        "32 open jobs; firefly calls decide, at 3.2 a minute and 9000 a day."
+    )
     assert (empty["expectedFinish"], held["expectedFinish"]) == (None, None)
     assert "no open job" in empty["expectedFinishNote"]
     assert "on hold" in held["expectedFinishNote"]

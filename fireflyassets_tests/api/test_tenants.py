@@ -31,9 +31,11 @@ NAMES = {"customer": CUSTOMER, "campaign": CAMPAIGN, "aspect": ASPECTS[1], "name
 
 def ask(desk: Clerk, method: str, path: str, job_id: str, sent: str | None) -> httpx.Response:
     """Ask a route about a job; a route that takes a job gets one of a key of its own."""
-    address = path.format(**NAMES, job_id=job_id)
+    address = path.format(**NAMES, job_id=job_id, token="{token}")
     if method == "GET":
         return desk.ask(method, address, token=sent)
+    if path.endswith(("/release", "/plans")):
+        return plan(desk, method, address, sent)
     if path.endswith(":batch"):
         content = f"key,prompt,locale,headline,aspects\nk9,A,en-GB,B,{ASPECTS[0]}\n".encode()
         kind = {"Content-Type": "text/csv"}
@@ -46,6 +48,16 @@ def ask(desk: Clerk, method: str, path: str, job_id: str, sent: str | None) -> h
     steers = path.endswith(("/hold", "/resume"))
     body = {"reason": "a test"} if steers else JOB | {"idempotencyKey": "k9"}
     return desk.ask(method, address, token=sent, json=body)
+
+
+def plan(desk: Clerk, method: str, address: str, sent: str | None) -> httpx.Response:
+    """Ask for a plan, or to release one of ours."""
+    content = f"key,prompt,locale,headline,aspects\nk9,A,en-GB,B,{ASPECTS[0]}\n".encode()
+    kind, where = {"Content-Type": "text/csv"}, f"/v1/plans?campaign={CAMPAIGN}"
+    if not address.endswith("/release"):
+        return desk.ask(method, where, token=sent, content=content, headers=kind)
+    ours = desk.ask("POST", where, content=content, headers=kind).json()["token"]
+    return desk.ask(method, address.format(token=ours), token=sent)
 
 
 def test_the_walk_finds_routes() -> None:

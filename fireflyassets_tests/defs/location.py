@@ -19,8 +19,8 @@ from fireflyassets.adapters.memory.backlog import MemoryBacklog
 from fireflyassets.core.failure import Family
 from fireflyassets.definitions import build_definitions
 from fireflyassets.defs import checks, names
+from fireflyassets.defs.dispatcher import Dispatcher
 from fireflyassets.defs.resources import WAVE_PORTS
-from fireflyassets.defs.sensors import Dispatcher
 from fireflyassets.limiter.limits import Limits
 from fireflyassets.wave.beginning import begin
 from fireflyassets.wave.reports import Check

@@ -132,7 +132,7 @@ class LedgerTurns(LedgerBase):
                 "updatedAt": to.instant(now),
                 **codec.at_rest(claim.job_id, unsettled=is_unsettled(release.hold)),
                 **_wait(claim.job_id, release),
-                **_moved(claim, release),
+                **self._line_of(claim, release),
             },
             adds={"epoch": 1, "crashes": 1} if release.crashed else {},
             copies=_line(release),
@@ -192,6 +192,14 @@ class LedgerTurns(LedgerBase):
         moved = update(self._tables.jobs, key, change, condition)
         return self._database.transact([{"Update": moved}, self._event_put(event), *more])
 
+    def _line_of(self, claim: Claim, release: Release) -> Item:
+        """Return what puts a job into another credential's line, for good."""
+        if release.credential is None:
+            return {}
+        line = codec.queue_key(release.credential, claim.customer, self._campaign_of(claim))
+        there: Item = {"credential": to.text(release.credential), "queueHome": line}
+        return there if release.hold else {**there, "queueKey": line}
+
     def _campaign_of(self, claim: Claim) -> str:
         if known := self._campaigns.get(claim.wave_id):
             return known
@@ -226,10 +234,18 @@ def ended(job_id: str, ending: Ending, booking: Booking | None) -> Change:
 
 
 def _owing(ending: Ending) -> Item:
-    """Return what a job is found under until the snapshot of its fault is written."""
+    """Return what a job is found under until the snapshot of its fault is written.
+
+    The fault stands beside it: a replay may take the row's own before that.
+    """
     if ending.status not in FAULTS:
         return {}
-    return {"owedKey": to.text(codec.OWED), "owedAt": to.instant(ending.ended_at)}
+    said = (ending.status, ending.failure or "", ending.reason or "")
+    return {
+        "owedKey": to.text(codec.OWED),
+        "owedAt": to.instant(ending.ended_at),
+        "owedFault": to.texts(said),
+    }
 
 
 def owned(claim: Claim) -> Condition:
@@ -287,12 +303,3 @@ def _line(release: Release) -> dict[str, str]:
         return {}
     home = {} if release.credential else {"queueKey": "queueHome"}
     return home if release.not_before else {**home, "queueSort": "queuePlace"}
-
-
-def _moved(claim: Claim, release: Release) -> Item:
-    """Return what puts a job into another credential's line, for good."""
-    if release.credential is None:
-        return {}
-    line = codec.queue_key(release.credential, claim.customer)
-    there: Item = {"credential": to.text(release.credential), "queueHome": line}
-    return there if release.hold else {**there, "queueKey": line}
