@@ -11,7 +11,7 @@ PYTEST := $(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 DEBIAN_PACKAGES := redis-server postgresql chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test test-full check openapi-check format bench-demo bench-fairness bench-fence bench-intake bench-limiter bench-plan bench-polling debian-packages
+.PHONY: help demo up test test-full check openapi-check format bench-demo bench-chaos bench-fairness bench-fence bench-intake bench-limiter bench-plan bench-polling debian-packages
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' \
@@ -64,6 +64,13 @@ bench-fence: $(STAMP) ## Kill workers 200 times, compare the vendor's list with 
 	@$(BIN)/python benchmarks/fence.py
 	@$(BIN)/python benchmarks/fence.py --mutant lease
 	@$(BIN)/python benchmarks/fence.py --mutant resubmit
+
+bench-chaos: $(STAMP) ## Let everything go wrong for 300 jobs, write out/bench/chaos.json, fail where a bound is missed; plant four faults.
+	@$(BIN)/python benchmarks/chaos.py $(ARGS)
+	@$(BIN)/python benchmarks/chaos.py --mutant class
+	@$(BIN)/python benchmarks/chaos.py --mutant snapshot
+	@$(BIN)/python benchmarks/chaos.py --mutant threshold
+	@$(BIN)/python benchmarks/chaos.py --mutant replay
 
 bench-intake: $(STAMP) ## Measure the API's briefs, single jobs and racing claims; write out/bench/intake.json, fail where a bound is missed.
 	@$(BIN)/python benchmarks/intake.py

@@ -48,8 +48,10 @@ from fireflyassets.stages import causes
 from fireflyassets.stages.intake import Intake
 from fireflyassets.stages.letters import Letters
 from fireflyassets.stages.outlook import Outlook
+from fireflyassets.stages.pinning import Pins
 from fireflyassets.stages.planning import Planning
 from fireflyassets.stages.replay import Replays
+from fireflyassets.stages.retries import Retries
 from fireflyassets.wave.asking import Asking
 
 
@@ -137,6 +139,11 @@ def planning(made: Factory) -> Planning:
     return Planning(intake(made), outlook(made))
 
 
+def retries(made: Factory) -> Retries:
+    """Return what tells how much jobs have spent of their budgets of tries."""
+    return Retries(Pins(made.objects, made.catalogue), made.settings.replays_per_job)
+
+
 def letters(made: Factory) -> Letters:
     """Return the use case of dead letters."""
     return Letters(made.queue, intake(made), made.settings.queue_senders)
@@ -161,7 +168,7 @@ def pump() -> Pump | None:
     if not settings.metrics_namespace:
         return None
     sink = CloudWatchSink(lambda: clients.cloudwatch(settings.region), settings.metrics_namespace)
-    made = Pump(tally(), sink, SystemClock())
+    made = Pump(tally(), sink, SystemClock(), every=settings.metrics_every)
     made.start()
     return made
 

@@ -68,6 +68,8 @@ class Settings(BaseSettings):
     """``json``: an object a line, with run, job, customer and release. ``text``: for eyes."""
     metrics_namespace: str = "fireflyassets"
     """CloudWatch's namespace for our metrics; empty: none are sent."""
+    metrics_every: timedelta = Field(default=timedelta(seconds=30), gt=timedelta(0))
+    """How often a process sends them: half an alarm's period, so that none is without a gauge."""
     end_to_end_baseline: timedelta = Field(default=timedelta(hours=1), gt=timedelta(0))
     """Normal time of nineteen jobs of twenty, from intake to their end: twice of it alarms."""
 

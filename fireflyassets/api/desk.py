@@ -32,6 +32,7 @@ from fireflyassets.limiter.port import Limiter
 from fireflyassets.ports.backlog import Backlog
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets.ports.clock import Clock
+from fireflyassets.ports.entries import History
 from fireflyassets.ports.guardrail import Guardrail
 from fireflyassets.ports.keys import SigningKeys
 from fireflyassets.ports.ledger import JobLedger
@@ -40,11 +41,13 @@ from fireflyassets.ports.pictures import PictureReader
 from fireflyassets.ports.queue import JobQueue
 from fireflyassets.settings import Settings
 from fireflyassets.stages import causes
+from fireflyassets.stages.bench import UNTOUCHED
 from fireflyassets.stages.intake import Intake
 from fireflyassets.stages.outlook import Outlook
-from fireflyassets.stages.pinning import pinned
+from fireflyassets.stages.pinning import Pins, pinned
 from fireflyassets.stages.planning import Planning
 from fireflyassets.stages.replay import Replays
+from fireflyassets.stages.retries import Retries
 from fireflyassets.stages.steering import Steering
 from fireflyassets.wave.asking import Asking
 from fireflyassets.wave.assembly import LimitsOf
@@ -113,6 +116,7 @@ class Desk:
         # One at a time: the largest takes most of a gigabyte while it is converted.
         self.decoding = Lock()
         self._replays = settings.replays_per_job
+        self.retries = Retries(Pins(ports.objects, ports.catalogue), self._replays)
 
     def replays(self) -> Replays:
         """Return the use case of replays, for one look at their causes."""
@@ -211,14 +215,19 @@ def job_row(at: Desk, tenant: str, job_id: str) -> JobRow:
     return found[job_id]
 
 
-def costed(at: Desk, row: JobRow) -> JobRow:
+def history_of(at: Desk, row: JobRow) -> History:
+    """Return what was sent and made for a job; one that no wave has had is not asked for."""
+    return UNTOUCHED if row.epoch == 0 else at.ports.ledger.history(row.job_id)
+
+
+def costed(at: Desk, row: JobRow, history: History | None = None) -> JobRow:
     """Return a row with what its calls have cost so far: one read more, where that may have moved.
 
     The stored figures are those of its end; a job that no wave has had has none.
     """
     if row.epoch == 0 or (row.status in ENDED and not row.unsettled):
         return row
-    history = at.ports.ledger.history(row.job_id)
+    history = history or at.ports.ledger.history(row.job_id)
     if not history.attempts:
         return row
     cost = history.cost

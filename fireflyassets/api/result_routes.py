@@ -21,6 +21,7 @@ from fireflyassets.api.desk import (
     Onlooker,
     Reader,
     costed,
+    history_of,
     job_row,
     require_campaign,
 )
@@ -65,13 +66,16 @@ _NOT_STORED: Final = {"Cache-Control": "no-store"}
 
 @router.get(
     "/v1/jobs/{job_id}",
-    response_model=shapes.Job,
+    response_model=shapes.ShownJob,
     responses={**RETOLD, **refusals(HTTPStatus.NOT_FOUND)},
 )
 def show_job(at: AtDesk, who: Reader, job_id: str, if_none_match: IfNoneMatch = None) -> Response:
-    """Tell how a job stands, and what its calls have cost so far."""
-    row = costed(at, job_row(at, who.tenant, job_id))
-    return tell(body_of(shapes.job(row, api_url=at.api_url)), if_none_match)
+    """Tell how a job stands, and what its calls and tries have come to so far."""
+    row = job_row(at, who.tenant, job_id)
+    history = history_of(at, row)
+    retries = at.retries.of(row, history)
+    shown = shapes.shown_job(costed(at, row, history), retries, api_url=at.api_url)
+    return tell(body_of(shown), if_none_match)
 
 
 @router.get(

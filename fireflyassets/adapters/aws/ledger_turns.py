@@ -234,10 +234,18 @@ def ended(job_id: str, ending: Ending, booking: Booking | None) -> Change:
 
 
 def _owing(ending: Ending) -> Item:
-    """Return what a job is found under until the snapshot of its fault is written."""
+    """Return what a job is found under until the snapshot of its fault is written.
+
+    The fault stands beside it: a replay may take the row's own before that.
+    """
     if ending.status not in FAULTS:
         return {}
-    return {"owedKey": to.text(codec.OWED), "owedAt": to.instant(ending.ended_at)}
+    said = (ending.status, ending.failure or "", ending.reason or "")
+    return {
+        "owedKey": to.text(codec.OWED),
+        "owedAt": to.instant(ending.ended_at),
+        "owedFault": to.texts(said),
+    }
 
 
 def owned(claim: Claim) -> Condition:

@@ -24,7 +24,7 @@ class MemoryBase:
         self._waves: dict[str, Wave] = {}
         self._keys: dict[tuple[str, str], tuple[str, datetime]] = {}
         self._holds: dict[tuple[str, str], Hold] = {}
-        self._owed: dict[str, datetime] = {}
+        self._owed: dict[str, JobRow] = {}
         self._calls = MemoryCalls()
         self._book = MemoryBook()
         self._outbox: list[StatusEvent] = []
@@ -38,7 +38,7 @@ class MemoryBase:
         """Keep a row whose status changed, with its event."""
         self._keep(row)
         if row.status in FAULTS:
-            self._owed[row.job_id] = row.updated_at
+            self._owed[row.job_id] = row
         self._outbox.append(
             status_event(
                 job_id=row.job_id,
