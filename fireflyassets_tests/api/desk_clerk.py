@@ -139,6 +139,7 @@ def clerk(
     issuer: str = ISSUER,
     provide: Callable[[httpx.Request], httpx.Response] = lambda _: httpx.Response(503),
     lists_per_minute: int = 100_000,
+    max_backlog_hours: float = 168,
 ) -> Clerk:
     """Return a clerk of an API with nothing behind it yet."""
     door = front_door(catalogue)
@@ -150,6 +151,7 @@ def clerk(
         oidc_token_url=f"{ISSUER}/token",
         session_keys=(SESSION_KEY,),
         lists_per_minute=lists_per_minute,
+        max_backlog_hours=max_backlog_hours,
     )
     provider = OidcProvider(settings, httpx.MockTransport(provide))
     return Clerk(door, create_app(ports_of(door), settings, provider), peer)
