@@ -178,5 +178,13 @@ class Settings(BaseSettings):
     """Who may send jobs by the queue for whom (JSON): the unique id of an IAM user or role
     (``AIDA…``, ``AROA…``) -> customers. Empty: IAM alone decides who writes, and whoever does may
     name any customer."""
+    max_backlog_hours: float = Field(default=168, gt=0, le=24 * 365)
+    """How many hours of work may wait, by the organisation's pace, quotas and shares: what would
+    likely be done later is refused with 429, or put off by the queue."""
     queue_slice: int = Field(default=200, ge=1)
     """Most messages that one tick of the queue sensor drains."""
+
+    @property
+    def max_backlog(self) -> timedelta:
+        """Return how much work may wait."""
+        return timedelta(hours=self.max_backlog_hours)

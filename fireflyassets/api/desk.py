@@ -43,6 +43,7 @@ from fireflyassets.ports.pictures import PictureReader
 from fireflyassets.ports.queue import JobQueue
 from fireflyassets.settings import Settings
 from fireflyassets.stages import causes
+from fireflyassets.stages.admission import Admission
 from fireflyassets.stages.bench import UNTOUCHED
 from fireflyassets.stages.intake import Intake
 from fireflyassets.stages.outlook import Outlook
@@ -93,14 +94,6 @@ class Desk:
         self.ports = ports
         self._kept: dict[tuple[str, str, str], timedelta] = {}
         self.api_url = settings.api_url.rstrip("/")
-        self.intake = Intake(
-            ports.ledger,
-            ports.objects,
-            ports.queue,
-            ports.catalogue,
-            ports.clock,
-            ports.guardrail,
-        )
         self.outlook = Outlook(
             ports.ledger,
             ports.backlog,
@@ -108,6 +101,15 @@ class Desk:
             ports.limiter,
             ports.limits,
             ports.clock,
+        )
+        self.intake = Intake(
+            ports.ledger,
+            ports.objects,
+            ports.queue,
+            ports.catalogue,
+            ports.clock,
+            ports.guardrail,
+            Admission(self.outlook, settings.max_backlog),
         )
         self.asking = Asking(self.outlook)
         self.planning = Planning(self.intake, self.outlook)
