@@ -124,7 +124,13 @@ def test_every_route_counts_its_tenants_asks(method: str, path: str) -> None:
     """A second one within the minute is one too many here; another tenant's is not."""
     desk = clerk(lists_per_minute=1, reads_per_minute=1, writes_per_minute=1)
 
-    answers = [ask(desk, method, path, "j-1", sent) for sent in (TOKEN, TOKEN, OTHER)]
+    # To plan first would be an ask more; one that nobody made is counted as well.
+    answers = [
+        desk.ask(method, path.format(token="none"), token=sent)
+        if path.endswith("/release")
+        else ask(desk, method, path, "j-1", sent)
+        for sent in (TOKEN, TOKEN, OTHER)
+    ]
 
     first, refused, other = answers
     assert 429 not in {first.status_code, other.status_code}
