@@ -48,8 +48,10 @@ from fireflyassets.stages import causes
 from fireflyassets.stages.intake import Intake
 from fireflyassets.stages.letters import Letters
 from fireflyassets.stages.outlook import Outlook
+from fireflyassets.stages.pinning import Pins
 from fireflyassets.stages.planning import Planning
 from fireflyassets.stages.replay import Replays
+from fireflyassets.stages.retries import Retries
 from fireflyassets.wave.asking import Asking
 
 
@@ -135,6 +137,11 @@ def intake(made: Factory) -> Intake:
 def planning(made: Factory) -> Planning:
     """Return the use case of plans."""
     return Planning(intake(made), outlook(made))
+
+
+def retries(made: Factory) -> Retries:
+    """Return what tells how much jobs have spent of their budgets of tries."""
+    return Retries(Pins(made.objects, made.catalogue), made.settings.replays_per_job)
 
 
 def letters(made: Factory) -> Letters:
