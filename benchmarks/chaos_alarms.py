@@ -27,6 +27,8 @@ CLEAR_ENDED, CLEAR_SHARE, CLEAR_PERIODS = 24, 0.08, 8
 """How far beyond a threshold the truth has to be for an alarm to be missed: what processes sent
 stands up to a second after it happened, so that it may fall into the next period."""
 
+LEAST_CALLS = 3
+
 Numbers = Mapping[datetime, float]
 
 
@@ -55,7 +57,9 @@ class Truth:
             broken = sum(is_broken for _, is_broken in jobs)
             if len(jobs) >= CLEAR_ENDED and broken / len(jobs) > CLEAR_SHARE:
                 found.add("broken_jobs")
-        bad = sorted(_cut([(at, True) for at in self.refused], PERIOD))
+        cut = _cut([(at, True) for at in self.refused], PERIOD)
+        # The alarm judges no period of fewer calls, and the vendor's list does not show polls.
+        bad = sorted(at for at, refusals in cut.items() if len(refusals) >= LEAST_CALLS)
         for first in bad:
             if all(first + n * PERIOD in bad for n in range(CLEAR_PERIODS)):
                 found.add("refused_calls")

@@ -172,12 +172,13 @@ def test_what_must_fire_follows_from_what_happened(bench: SimpleNamespace) -> No
     """Where too few ended, or refusals paused, nobody has to be called for them."""
     truth, always = bench.alarms.Truth, {"dlq_depth", "no_progress"}
     many = [(NOON + timedelta(seconds=n / 5), n % 10 == 0) for n in range(40)]
-    storm = [NOON + timedelta(seconds=n) for n in range(20)]
+    storm = [NOON + timedelta(seconds=n / 2) for n in range(40)]
 
     assert truth(many, []).expected() == always | {"broken_jobs"}
     assert truth(many[::3], []).expected() == always
     assert truth([], storm).expected() == always | {"refused_calls"}
-    assert truth([], storm[:5] + storm[9:15]).expected() == always
+    assert truth([], storm[:12] + storm[20:32]).expected() == always
+    assert truth([], storm[::2]).expected() == always
     assert truth([], []).possible() == always
 
 
