@@ -11,7 +11,7 @@ PYTEST := $(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 DEBIAN_PACKAGES := redis-server postgresql chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test test-full check openapi-check format bench-demo bench-chaos bench-fairness bench-fence bench-intake bench-limiter bench-plan bench-polling debian-packages
+.PHONY: help demo up test test-full check openapi-check format bench-aws-calls bench-chaos bench-demo bench-fairness bench-fence bench-intake bench-limiter bench-plan bench-polling bench-scale bench-waves debian-packages
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' \
@@ -80,6 +80,15 @@ bench-plan: $(STAMP) ## Plan 1,000 jobs and make them, plan 10,000 rows; write o
 
 bench-polling: $(STAMP) ## Measure polls, lag and memory with 1,000 jobs in flight; write out/bench/polling.json.
 	@$(BIN)/python benchmarks/polling.py
+
+bench-aws-calls: $(STAMP) ## Count what a job of three aspects asks of AWS; write out/bench/aws-calls.json.
+	@$(BIN)/python benchmarks/aws_calls.py $(ARGS)
+
+bench-scale: $(STAMP) debian-packages ## Run a campaign of 10,000 jobs on Postgres (ARGS="--jobs 20000"); write out/bench/scale.json.
+	@$(BIN)/python benchmarks/scale.py $(ARGS)
+
+bench-waves: $(STAMP) debian-packages ## Measure a wave of 500 jobs beside one run per job on Postgres; write out/bench/waves.json.
+	@PYTHONPATH=. $(BIN)/python benchmarks/waves.py $(ARGS)
 
 debian-packages:
 	@missing=$$(for name in $(DEBIAN_PACKAGES); do \

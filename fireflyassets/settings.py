@@ -97,8 +97,12 @@ class Settings(BaseSettings):
     api_url: str = "http://127.0.0.1:8000"
     """Public base of our own API: what links in metadata and answers start with."""
     lists_per_minute: int = Field(default=120, ge=1)
-    """How often a tenant may ask one API process for lists and sums of campaigns; a minute's worth
-    may come at once."""
+    """How often a tenant may ask one API process for lists and sums of campaigns, pages of them
+    included; a minute's worth may come at once."""
+    reads_per_minute: int = Field(default=6000, ge=1)
+    """The same of single jobs, their outputs and pictures."""
+    writes_per_minute: int = Field(default=6000, ge=1)
+    """The same of whatever is sent or steered: jobs, briefs, pictures, forms of pages."""
     oidc_issuer: str = ""
     """Who issues the bearer tokens of the API: the very text of their claim ``iss``. Empty: nobody
     is let in."""

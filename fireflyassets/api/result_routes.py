@@ -6,10 +6,9 @@ Belongs here: reads of the caller's own rows. Does not: writes.
 from collections.abc import Sequence
 from datetime import timedelta
 from http import HTTPStatus
-from math import ceil
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
 from fastapi.responses import RedirectResponse, Response
 
 from fireflyassets.api import answers, budget_shapes, shapes
@@ -37,24 +36,6 @@ from fireflyassets.stages import notify
 from fireflyassets.stages.outlook import each_call
 
 router: Final = APIRouter()
-
-
-def not_too_often(at: AtDesk, who: Reader) -> None:
-    """Refuse a tenant that reads lists more often than the setting allows.
-
-    Raises:
-        ProblemRaised: 429, with how many seconds to wait.
-    """
-    wait = at.buckets.take(who.tenant)
-    if wait is not None:
-        sentence = "This tenant asks for lists and sums more often than is allowed."
-        fix = "Wait as long as Retry-After says; ask for larger pages, and less often."
-        raise ProblemRaised(
-            HTTPStatus.TOO_MANY_REQUESTS,
-            sentence,
-            Problem("", "rate", sentence, fix),
-            headers={"Retry-After": str(ceil(wait.total_seconds()))},
-        )
 
 
 URL_LIFE: Final = timedelta(minutes=5)
@@ -124,8 +105,7 @@ def _without_outputs(row: JobRow) -> ProblemRaised:
 @router.get(
     "/v1/campaigns/{campaign}",
     response_model=shapes.Campaign,
-    responses={**RETOLD, **refusals(HTTPStatus.NOT_FOUND, HTTPStatus.TOO_MANY_REQUESTS)},
-    dependencies=[Depends(not_too_often)],
+    responses={**RETOLD, **refusals(HTTPStatus.NOT_FOUND)},
 )
 def sum_up(at: AtDesk, who: Reader, campaign: str, if_none_match: IfNoneMatch = None) -> Response:
     """Tell a campaign's counts by status, its cost so far, and when it is expected to be done."""
@@ -162,10 +142,8 @@ def _finish(
         **refusals(
             HTTPStatus.NOT_FOUND,
             HTTPStatus.UNPROCESSABLE_ENTITY,
-            HTTPStatus.TOO_MANY_REQUESTS,
         ),
     },
-    dependencies=[Depends(not_too_often)],
 )
 def list_jobs(
     at: AtDesk,

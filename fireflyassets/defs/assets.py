@@ -214,12 +214,11 @@ class WaveRun:
     def _book(self, begun: Wave | beginning.Asked) -> checks.CheckBook:
         """Choose what is told: the selection, or everything where something is made."""
         selected = self.context.selected_asset_check_keys
-        if isinstance(begun, Wave) or begun.batches:
+        wanted = frozenset(key.name for key in selected)
+        self.shown = set(self.context.selected_asset_keys)
+        if isinstance(begun, beginning.Asked) and begun.batches:
             self.shown = set(names.wave_assets(self.customer, self.campaign))
             wanted = checks.every_name()
-        else:
-            self.shown = set(self.context.selected_asset_keys)
-            wanted = frozenset(key.name for key in selected)
         keys = self.context.instance.get_dynamic_partitions(
             ids.partitions_name(self.customer, self.campaign)
         )

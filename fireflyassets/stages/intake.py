@@ -6,8 +6,9 @@ Spends: nothing; no vendor is called here.
 The order is what makes it safe to stop anywhere. Everything is validated before anything is
 written. The manifests of a call come first, as one object under a key that its content decides:
 without their rows they are litter, and no other request can overwrite them. The row's conditional
-write is the claim of the idempotency key; from then on the job is durable. The wake-up comes last
-and may be lost.
+write is the claim of the idempotency key; from then on the job is durable. Before the first of many
+rows goes the word that all are to be written, so that somebody finishes them
+(``stages/finishing.py``). The wake-up comes last and may be lost.
 """
 
 import logging
@@ -31,6 +32,7 @@ from fireflyassets.ports.queue import JobQueue
 from fireflyassets.stages.admission import Admission, Overloaded
 from fireflyassets.stages.budgeting import Hold, Unaffordable
 from fireflyassets.stages.drafting import Draft, Invalid, card_of_day, drafted, judged
+from fireflyassets.stages.finishing import whole
 from fireflyassets.stages.pinning import pin, pin_card
 from fireflyassets.stages.repeats import Repeats
 from fireflyassets.stages.steering import held_with_campaign
@@ -181,7 +183,8 @@ class Intake:
             replace(draft.row, input_manifest=pointer)
             for draft, pointer in zip(claims, kept.pointers, strict=True)
         ]
-        found = hold.record(self.ledger, rows)
+        with whole(self.ledger, rows, kept.key, now=hold.now, partial=hold.partial):
+            found = hold.record(self.ledger, rows)
         new = [told.row for told in found.values() if isinstance(told, Recorded)]
         held = held_with_campaign(self.ledger, new, now=hold.now)
         if wake:

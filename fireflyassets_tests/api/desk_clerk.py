@@ -83,6 +83,7 @@ class Clerk:
     door: FrontDoor
     app: FastAPI
     peer: str = "203.0.113.9"
+    url: str = PUBLIC
 
     def ask(
         self,
@@ -103,7 +104,7 @@ class Clerk:
             transport = httpx.ASGITransport(
                 self.app, raise_app_exceptions=False, client=(self.peer, 1234)
             )
-            async with httpx.AsyncClient(transport=transport, base_url=PUBLIC) as client:
+            async with httpx.AsyncClient(transport=transport, base_url=self.url) as client:
                 return await client.request(method, path, headers=said, json=json, content=content)
 
         return asyncio.run(send())
@@ -131,7 +132,7 @@ def ports_of(door: FrontDoor) -> Ports:
     )
 
 
-def clerk(
+def clerk(  # noqa: PLR0913 - what single tests set otherwise.
     catalogue: Catalogue | None = None,
     *,
     api_url: str = PUBLIC,
@@ -140,6 +141,7 @@ def clerk(
     provide: Callable[[httpx.Request], httpx.Response] = lambda _: httpx.Response(503),
     lists_per_minute: int = 100_000,
     max_backlog_hours: float = 168,
+    others_per_minute: int = 100_000,
 ) -> Clerk:
     """Return a clerk of an API with nothing behind it yet."""
     door = front_door(catalogue)
@@ -152,9 +154,11 @@ def clerk(
         session_keys=(SESSION_KEY,),
         lists_per_minute=lists_per_minute,
         max_backlog_hours=max_backlog_hours,
+        reads_per_minute=others_per_minute,
+        writes_per_minute=others_per_minute,
     )
     provider = OidcProvider(settings, httpx.MockTransport(provide))
-    return Clerk(door, create_app(ports_of(door), settings, provider), peer)
+    return Clerk(door, create_app(ports_of(door), settings, provider), peer, api_url)
 
 
 def picture(width: int = 640, height: int = 360) -> bytes:

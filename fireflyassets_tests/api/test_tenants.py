@@ -119,6 +119,19 @@ def test_every_route_needs_a_token_and_a_scope(
     assert job_id not in answer.text
 
 
+@pytest.mark.parametrize(("method", "path"), ROUTES)
+def test_every_route_counts_its_tenants_asks(method: str, path: str) -> None:
+    """A second one within the minute is one too many here; another tenant's is not."""
+    desk = clerk(lists_per_minute=1, others_per_minute=1)
+
+    answers = [ask(desk, method, path, "j-1", sent) for sent in (TOKEN, TOKEN, OTHER)]
+
+    first, refused, other = answers
+    assert 429 not in {first.status_code, other.status_code}
+    assert (refused.status_code, refused.headers["Retry-After"]) == (429, "60")
+    assert refused.headers["Content-Type"] == "application/problem+json"
+
+
 @pytest.mark.parametrize("path", sorted(OPEN_TO_ALL))
 def test_what_is_open_to_all_shows_nothing_of_anybody(path: str) -> None:
     desk = clerk()
