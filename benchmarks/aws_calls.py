@@ -75,14 +75,14 @@ class Door:
             print(f"{done} of {jobs}: {answer['byStatus']}", file=sys.stderr, flush=True)
             if done == jobs:
                 return
-            pause(10.0)
+            pause(20.0)
         raise TimeoutError(f"{done} of {jobs} jobs have ended.")
 
 
 def main() -> int:
     """Measure, print the table, write the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--jobs", type=int, default=60)
+    parser.add_argument("--jobs", type=int, default=120)
     parser.add_argument("--idle", type=float, default=60.0, help="seconds without a job")
     asked = parser.parse_args()
     with bench_stack.temporary() as root:

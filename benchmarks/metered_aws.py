@@ -53,6 +53,21 @@ def units(size: int) -> int:
     return max(1, math.ceil(size / KB))
 
 
+def index_units(described: Any, before: Item | None, after: Item | None) -> list[int]:  # noqa: ANN401 - the embedded AWS's own shape.
+    """Return what each index of a table takes when an item changes."""
+    found: list[int] = []
+    own = {one["AttributeName"] for one in described["KeySchema"]}
+    for index in described.get("GlobalSecondaryIndexes") or ():
+        keys = [one["AttributeName"] for one in index["KeySchema"]]
+        old, new = (_projected(one, index, own, keys) for one in (before, after))
+        if old == new:
+            continue
+        moved = old and new and any(old[name] != new[name] for name in keys)
+        written = (old, new) if moved else (new or old,)
+        found += [units(item_bytes(one)) for one in written if one]
+    return found
+
+
 class Meter:
     """Counts requests by service and kind, and units by what they touched."""
 
@@ -113,25 +128,11 @@ class Meter:
         for before, after in self._written.values():
             base += twice * units(max(item_bytes(before or {}), item_bytes(after or {})))
         for key, (before, after) in self._written.items():
-            index += sum(self._index_units(key[0], before, after))
+            index += sum(index_units(_DYNAMODB["_tables"][key[0]], before, after))
         # Conditions, and writes that were refused, are billed by what they looked at.
         base += twice * max(0, len(actions) - len(self._written))
         self.counts[f"write_units {label}"] += base
         self.counts[f"index_units {label}"] += index
-
-    def _index_units(self, table: str, before: Item | None, after: Item | None) -> list[int]:
-        found: list[int] = []
-        described = _DYNAMODB["_tables"][table]
-        own = {one["AttributeName"] for one in described["KeySchema"]}
-        for index in described.get("GlobalSecondaryIndexes") or ():
-            keys = [one["AttributeName"] for one in index["KeySchema"]]
-            held = [_projected(one, index, own, keys) for one in (before, after)]
-            old, new = held
-            if old == new:
-                continue
-            moved = old and new and any(old[name] != new[name] for name in keys)
-            found += [units(item_bytes(one)) for one in (held if moved else [new or old]) if one]
-        return found
 
     def _about(self, action: tuple[str, dict[str, Any]]) -> str:
         kind, said = action

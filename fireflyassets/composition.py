@@ -19,6 +19,7 @@ from fireflyassets.adapters.adobe.workshop import AdobeWorkshop
 from fireflyassets.adapters.aws import clients
 from fireflyassets.adapters.aws.backlog import DynamoBacklog
 from fireflyassets.adapters.aws.counted_ledger import CountedLedger
+from fireflyassets.adapters.aws.metric_history import CloudWatchHistory
 from fireflyassets.adapters.aws.metrics import CloudWatchSink
 from fireflyassets.adapters.aws.objects import S3ObjectStore
 from fireflyassets.adapters.aws.queue import SqsQueue
@@ -39,6 +40,7 @@ from fireflyassets.ports.backlog import Backlog
 from fireflyassets.ports.clock import Clock, Lanes
 from fireflyassets.ports.guardrail import Guardrail
 from fireflyassets.ports.ledger import JobLedger
+from fireflyassets.ports.metrics import MetricHistory
 from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.ports.pictures import PictureReader
 from fireflyassets.ports.queue import JobQueue
@@ -71,6 +73,7 @@ class Factory:
     limiter: Limiter
     pictures: PictureReader
     adobe: Workshop
+    metrics: MetricHistory
     outlook: Outlook
 
 
@@ -106,6 +109,9 @@ def build(settings: Settings) -> Factory:
         pictures=PillowPictures(),
         adobe=AdobeWorkshop(
             settings, secret_store, tokens, clock, StoredUploads(objects, clock), tally()
+        ),
+        metrics=CloudWatchHistory(
+            lambda: clients.cloudwatch(settings.region), settings.metrics_namespace
         ),
         outlook=outlook,
     )

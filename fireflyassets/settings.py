@@ -68,6 +68,9 @@ class Settings(BaseSettings):
     """``json``: an object a line, with run, job, customer and release. ``text``: for eyes."""
     metrics_namespace: str = "fireflyassets"
     """CloudWatch's namespace for our metrics; empty: none are sent."""
+    house_tenant: str = ""
+    """The tenant whose people with the right ``ops`` see numbers of all customers on the page of
+    metrics; empty: nobody, but on a local stack. All others see those of their own customer."""
     metrics_every: timedelta = Field(default=timedelta(seconds=30), gt=timedelta(0))
     """How often a process sends them: half an alarm's period, so that none is without a gauge."""
     end_to_end_baseline: timedelta = Field(default=timedelta(hours=1), gt=timedelta(0))

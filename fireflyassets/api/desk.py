@@ -37,6 +37,7 @@ from fireflyassets.ports.entries import History
 from fireflyassets.ports.guardrail import Guardrail
 from fireflyassets.ports.keys import SigningKeys
 from fireflyassets.ports.ledger import JobLedger
+from fireflyassets.ports.metrics import MetricHistory
 from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.ports.pictures import PictureReader
 from fireflyassets.ports.queue import JobQueue
@@ -83,6 +84,7 @@ class Ports:
     guardrail: Guardrail
     limits: LimitsOf
     limiter: Limiter
+    metrics: MetricHistory
 
 
 class Desk:
@@ -127,6 +129,7 @@ class Desk:
         self.uploads = BoundedSemaphore(_MOST_UPLOADS)
         # One at a time: the largest takes most of a gigabyte while it is converted.
         self.decoding = Lock()
+        self.house_tenant = settings.house_tenant
         self._replays = settings.replays_per_job
         self.retries = Retries(Pins(ports.objects, ports.catalogue), self._replays)
 

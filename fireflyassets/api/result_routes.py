@@ -19,12 +19,11 @@ from fireflyassets.api.desk import (
     Desk,
     Onlooker,
     Reader,
-    costed,
-    history_of,
     job_row,
     require_campaign,
 )
 from fireflyassets.api.problems import ProblemRaised, not_found
+from fireflyassets.api.shown_job import ShownJob, shown_job
 from fireflyassets.api.tokens import Caller, Scope
 from fireflyassets.core import ids
 from fireflyassets.core.budget import month_of, side_by_side
@@ -47,16 +46,13 @@ _NOT_STORED: Final = {"Cache-Control": "no-store"}
 
 @router.get(
     "/v1/jobs/{job_id}",
-    response_model=shapes.ShownJob,
+    response_model=ShownJob,
     responses={**RETOLD, **refusals(HTTPStatus.NOT_FOUND)},
 )
 def show_job(at: AtDesk, who: Reader, job_id: str, if_none_match: IfNoneMatch = None) -> Response:
     """Tell how a job stands, and what its calls and tries have come to so far."""
     row = job_row(at, who.tenant, job_id)
-    history = history_of(at, row)
-    retries = at.retries.of(row, history)
-    shown = shapes.shown_job(costed(at, row, history), retries, api_url=at.api_url)
-    return tell(body_of(shown), if_none_match)
+    return tell(body_of(shown_job(at, row)), if_none_match)
 
 
 @router.get(

@@ -3,7 +3,7 @@
 import asyncio
 import io
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 import httpx
@@ -16,6 +16,7 @@ from pydantic import SecretStr
 from fireflyassets.adapters.limit_files import DOCUMENTED
 from fireflyassets.adapters.memory.backlog import MemoryBacklog
 from fireflyassets.adapters.memory.keys import MemoryKeys
+from fireflyassets.adapters.memory.metrics import MemoryMetrics
 from fireflyassets.adapters.pillow import PillowPictures
 from fireflyassets.adapters.provider import OidcProvider
 from fireflyassets.api.app import create_app
@@ -84,6 +85,7 @@ class Clerk:
     app: FastAPI
     peer: str = "203.0.113.9"
     url: str = PUBLIC
+    metrics: MemoryMetrics = field(default_factory=MemoryMetrics)
 
     def ask(
         self,
@@ -127,21 +129,21 @@ def ports_of(door: FrontDoor) -> Ports:
         pictures=PillowPictures(),
         guardrail=door.intake.guardrail,
         limits=lambda _, family: DOCUMENTED[family],
+        metrics=MemoryMetrics(),
         limiter=MemoryLimiter(now=door.clock.now),
         keys=MemoryKeys(KeySet([KEY]).as_dict(private=False)),
     )
 
 
-def clerk(  # noqa: PLR0913 - what single tests set otherwise.
+def clerk(
     catalogue: Catalogue | None = None,
     *,
     api_url: str = PUBLIC,
     peer: str = "203.0.113.9",
     issuer: str = ISSUER,
     provide: Callable[[httpx.Request], httpx.Response] = lambda _: httpx.Response(503),
-    lists_per_minute: int = 100_000,
-    max_backlog_hours: float = 168,
-    others_per_minute: int = 100_000,
+    metrics: MemoryMetrics | None = None,
+    **said: object,
 ) -> Clerk:
     """Return a clerk of an API with nothing behind it yet."""
     door = front_door(catalogue)
@@ -152,13 +154,18 @@ def clerk(  # noqa: PLR0913 - what single tests set otherwise.
         oidc_authorize_url=f"{ISSUER}/authorize",
         oidc_token_url=f"{ISSUER}/token",
         session_keys=(SESSION_KEY,),
-        lists_per_minute=lists_per_minute,
-        max_backlog_hours=max_backlog_hours,
-        reads_per_minute=others_per_minute,
-        writes_per_minute=others_per_minute,
+    ).model_copy(
+        update={
+            "lists_per_minute": 100_000,
+            "reads_per_minute": 100_000,
+            "writes_per_minute": 100_000,
+            **said,
+        }
     )
     provider = OidcProvider(settings, httpx.MockTransport(provide))
-    return Clerk(door, create_app(ports_of(door), settings, provider), peer, api_url)
+    numbers = metrics or MemoryMetrics()
+    ports = replace(ports_of(door), metrics=numbers)
+    return Clerk(door, create_app(ports, settings, provider), peer, api_url, numbers)
 
 
 def picture(width: int = 640, height: int = 360) -> bytes:

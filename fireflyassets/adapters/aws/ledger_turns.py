@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from fireflyassets.adapters.aws import attributes as to
-from fireflyassets.adapters.aws import codec
+from fireflyassets.adapters.aws import codec, owed_codec
 from fireflyassets.adapters.aws.attributes import Item
 from fireflyassets.adapters.aws.booking import as_read, replayed, settled, written
 from fireflyassets.adapters.aws.database import Cancelled, Committed
@@ -218,26 +218,11 @@ def ended(job_id: str, ending: Ending, booking: Booking | None) -> Change:
             "deadKey": codec.dead_key(ending.status),
             "ttl": to.epoch(ending.ttl) if ending.ttl else None,
             "failure": None if ending.failure is None else to.text(ending.failure),
-            **_owing(ending),
+            **owed_codec.owing(ending),
             **({"runId": to.text(ending.run_id)} if ending.run_id else {}),
         },
         adds={"attempts": 1} if ending.status in FAULTS else {},
     )
-
-
-def _owing(ending: Ending) -> Item:
-    """Return what a job is found under until the snapshot of its fault is written.
-
-    The fault stands beside it: a replay may take the row's own before that.
-    """
-    if ending.status not in FAULTS:
-        return {}
-    said = (ending.status, ending.failure or "", ending.reason or "")
-    return {
-        "owedKey": to.text(codec.OWED),
-        "owedAt": to.instant(ending.ended_at),
-        "owedFault": to.texts(said),
-    }
 
 
 def owned(claim: Claim) -> Condition:
