@@ -4,6 +4,7 @@ import httpx
 import pytest
 from fastapi.routing import iter_route_contexts
 
+from fireflyassets.api.plan_routes import planned
 from fireflyassets.core import ids
 from fireflyassets_tests.api.desk_clerk import (
     JOB,
@@ -56,7 +57,8 @@ def plan(desk: Clerk, method: str, address: str, sent: str | None) -> httpx.Resp
     kind, where = {"Content-Type": "text/csv"}, f"/v1/plans?campaign={CAMPAIGN}"
     if not address.endswith("/release"):
         return desk.ask(method, where, token=sent, content=content, headers=kind)
-    ours = desk.ask("POST", where, content=content, headers=kind).json()["token"]
+    # Not over HTTP: that is an ask of its own, and some tests count them.
+    _, ours = planned(desk.app.state.desk, CUSTOMER, CAMPAIGN, content, is_csv=True)
     return desk.ask(method, address.format(token=ours), token=sent)
 
 
