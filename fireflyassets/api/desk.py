@@ -28,6 +28,7 @@ from fireflyassets.core.job import JobRow
 from fireflyassets.core.request import Problem
 from fireflyassets.core.status import ENDED
 from fireflyassets.limiter.port import Limiter
+from fireflyassets.ports.campaign_store import CampaignStore
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.guardrail import Guardrail
@@ -70,6 +71,7 @@ class Ports:
     guardrail: Guardrail
     limits: LimitsOf
     limiter: Limiter
+    campaigns: CampaignStore
 
 
 class Desk:

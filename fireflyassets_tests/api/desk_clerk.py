@@ -14,6 +14,7 @@ from PIL import Image
 from pydantic import SecretStr
 
 from fireflyassets.adapters.limit_files import DOCUMENTED
+from fireflyassets.adapters.memory.campaigns import MemoryCampaigns
 from fireflyassets.adapters.memory.keys import MemoryKeys
 from fireflyassets.adapters.pillow import PillowPictures
 from fireflyassets.adapters.provider import OidcProvider
@@ -126,6 +127,7 @@ def ports_of(door: FrontDoor) -> Ports:
         limits=lambda _, family: DOCUMENTED[family],
         limiter=MemoryLimiter(now=door.clock.now),
         keys=MemoryKeys(KeySet([KEY]).as_dict(private=False)),
+        campaigns=MemoryCampaigns(),
     )
 
 

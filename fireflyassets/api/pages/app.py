@@ -8,7 +8,15 @@ from fastapi import APIRouter, FastAPI, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 
 from fireflyassets.api.desk import AtDesk, Desk
-from fireflyassets.api.pages import campaign_pages, dead_pages, faults, job_pages, sign_in
+from fireflyassets.api.pages import (
+    adding_pages,
+    campaign_pages,
+    dead_pages,
+    faults,
+    job_pages,
+    mending_pages,
+    sign_in,
+)
 from fireflyassets.api.pages.envelope import Envelope
 from fireflyassets.api.pages.look import Look
 from fireflyassets.api.pages.seals import Seals
@@ -22,7 +30,9 @@ ROUTERS: Final = (
     _router,
     sign_in.router,
     campaign_pages.router,
+    adding_pages.router,
     job_pages.router,
+    mending_pages.router,
     dead_pages.router,
 )
 

@@ -15,7 +15,14 @@ from fireflyassets_tests.front_door import CAMPAIGN, CUSTOMER, GOOD
 
 GUARDED = [route for route in ROUTES if route[1] not in OPEN_TO_ALL | {"/"}]
 ACTIONS = [path for method, path in GUARDED if method == "POST"]
-FIELDS = {"reason": "a test", "sure": "yes"}
+FIELDS = {
+    "reason": "a test",
+    "sure": "yes",
+    "key": "sent-again",
+    "like": CAMPAIGN,
+    "campaign": "new",
+    "title": "New",
+}
 
 
 def ask(browser: Browser, method: str, path: str, job_id: str) -> httpx.Response:
