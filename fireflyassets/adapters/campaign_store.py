@@ -4,11 +4,10 @@ Belongs here: putting a campaign's file there, whole or not at all. Does not: wh
 The folder's making is the claim of the name: the file system lets one alone make it.
 """
 
+import json
 import shutil
 from pathlib import Path
 from typing import Final
-
-import yaml
 
 from fireflyassets.adapters import lock_file
 from fireflyassets.adapters.campaign_files import FILE_NAME
@@ -78,4 +77,4 @@ class FileCampaignStore(CampaignStore):
 
 def _text(config: CampaignConfig) -> str:
     said = config.model_dump(mode="json", exclude_defaults=True)
-    return yaml.safe_dump(said, sort_keys=False, allow_unicode=True)
+    return json.dumps(said, indent=2, ensure_ascii=False) + "\n"  # JSON is YAML too.

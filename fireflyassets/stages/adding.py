@@ -86,8 +86,8 @@ def _begun_from(begun: CampaignConfig, fields: Mapping[str, object]) -> dict[str
     """Return the fields with all that is taken over; files are named from the new folder."""
     whole = begun.model_dump(mode="json", exclude_defaults=True)
     beside = f"../{begun.campaign}/"
-    aspects = fields.get("aspects", whole["aspects"])
-    wanted = {str(one) for one in aspects} if isinstance(aspects, list | tuple) else set[str]()
+    said = fields.get("aspects")
+    wanted = begun.aspects if said is None else str(said)
     kept: dict[str, object] = {name: whole[name] for name in _TAKEN_OVER if name in whole}
     kept |= {name: whole[name] for name in ("title", "locales", "aspects")}
     kept["templates"] = {
