@@ -63,6 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _log.warning("Quarantined %s: %s", bad.path, bad.reason)
     ports = Ports(
         ledger=factory.ledger,
+        backlog=factory.backlog,
         objects=factory.objects,
         queue=factory.queue,
         catalogue=factory.catalogue,

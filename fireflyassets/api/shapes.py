@@ -7,8 +7,6 @@ certainly billed, ``costPossible`` what may have been billed besides.
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from datetime import datetime
 from decimal import Decimal
 from typing import Annotated
 
@@ -18,15 +16,14 @@ from typing_extensions import TypedDict
 from fireflyassets.api.problems import ProblemPart, said
 from fireflyassets.core import guidance
 from fireflyassets.core.brief import Row
-from fireflyassets.core.budget import Standing
-from fireflyassets.core.finish import Finish
+from fireflyassets.core.finish import Expectation
 from fireflyassets.core.job import Hold, JobRow
-from fireflyassets.core.request import KEY_FIELD, Problem
+from fireflyassets.core.request import Problem
 from fireflyassets.core.status import HumanReview, Status
-from fireflyassets.ports.entries import Conflict, Duplicate, Recorded
+from fireflyassets.ports.entries import Duplicate, Recorded
 from fireflyassets.stages import notify
-from fireflyassets.stages.budgeting import Unaffordable
-from fireflyassets.stages.intake import Answer, Invalid, Priced
+from fireflyassets.stages.intake import Answer, Priced
+from fireflyassets.stages.retries import Spent
 
 Operations = Annotated[
     str,
@@ -64,6 +61,28 @@ class Job(notify.JobPayload, TypedDict):
     costPossible: Operations | None
 
 
+class Retry(TypedDict):
+    """What one layer has spent of the job's one budget of retries."""
+
+    layer: Annotated[
+        str, Field(description="A step, its aspect behind the dot; or crashes, or replays.")
+    ]
+    spent: int
+    limit: Annotated[int | None, Field(description="Null: nobody knows it any more.")]
+
+
+class ShownJob(Job):
+    """A job by itself: with what its tries have come to."""
+
+    retryBudget: Annotated[
+        list[Retry],
+        Field(
+            description="Tries of each step since the last replay, then crashes and replays. What "
+            "Adobe answered with 429 counts no try."
+        ),
+    ]
+
+
 class Campaign(TypedDict):
     """A campaign's sums over all its jobs."""
 
@@ -81,6 +100,9 @@ class Campaign(TypedDict):
     costPossible: Operations
     expectedFinish: Annotated[
         notify.Instant | None, Field(description="To the minute; null where none is expected.")
+    ]
+    expectedFinishLate: Annotated[
+        notify.Instant | None, Field(description="One time in ten it is later than this.")
     ]
     expectedFinishNote: Annotated[
         str, Field(description="What the expectation takes for granted, or why there is none.")
@@ -130,48 +152,6 @@ class Estimate(TypedDict):
     problems: list[ProblemPart]
 
 
-class Budget(TypedDict):
-    """What one budget has taken of its cap."""
-
-    scope: Annotated[
-        str, Field(description="customer, campaign:NAME or tag:KEY=VALUE.", examples=["customer"])
-    ]
-    cap: Annotated[Operations | None, Field(description="Without any raise; null: none is set.")]
-    raisedBy: Annotated[Operations | None, Field(description="On top of the cap, for now.")]
-    raisedUntil: notify.Instant | None
-    spent: Operations
-    reserved: Annotated[
-        Operations,
-        Field(description="Held for jobs that are open, and what else may have been billed."),
-    ]
-    left: Operations | None
-
-
-class Budgets(TypedDict):
-    """A month's budgets; a job counts to the month (UTC) in which it was accepted."""
-
-    month: Annotated[str, Field(examples=["2026-11"])]
-    budgets: Annotated[list[Budget], Field(description="Empty: none is set; nothing is capped.")]
-
-
-def budgets(month: str, standings: Iterable[Standing], now: datetime) -> Budgets:
-    """Return a month's budgets."""
-    return {"month": month, "budgets": [_budget(one, now) for one in standings]}
-
-
-def _budget(one: Standing, now: datetime) -> Budget:
-    raised, left = one.raised(now), one.left(now)
-    return {
-        "scope": one.counter.scope,
-        "cap": str(one.cap.operations) if one.cap else None,
-        "raisedBy": str(raised.operations) if raised else None,
-        "raisedUntil": notify.instant(raised.until) if raised else None,
-        "spent": str(one.counter.spent),
-        "reserved": str(one.counter.reserved),
-        "left": None if left is None else str(left),
-    }
-
-
 def job(row: JobRow, *, api_url: str) -> Job:
     """Return a job: what a webhook says, and what only its owner asks."""
     return {
@@ -192,11 +172,19 @@ def job(row: JobRow, *, api_url: str) -> Job:
     }
 
 
+def shown_job(row: JobRow, retries: Iterable[Spent], *, api_url: str) -> ShownJob:
+    """Return a job by itself."""
+    lines: list[Retry] = [
+        {"layer": one.layer, "spent": one.spent, "limit": one.limit} for one in retries
+    ]
+    return {**job(row, api_url=api_url), "retryBudget": lines}
+
+
 def campaign(
     name: str,
     rows: Sequence[JobRow],
     hold: Hold | None,
-    finish: Finish,
+    finish: Expectation,
     *,
     out_of_service: str | None,
 ) -> Campaign:
@@ -213,6 +201,7 @@ def campaign(
         "costActual": str(sum((row.cost_actual or Decimal(0) for row in rows), Decimal(0))),
         "costPossible": str(sum((row.cost_possible or Decimal(0) for row in rows), Decimal(0))),
         "expectedFinish": None if finish.at is None else notify.instant(finish.at),
+        "expectedFinishLate": None if finish.late_at is None else notify.instant(finish.late_at),
         "expectedFinishNote": finish.note,
     }
 
@@ -268,32 +257,3 @@ def estimate(
         "costEstimate": str(sum((row.cost_estimate for row in priced), Decimal(0))),
         "problems": [said(problem, api_url=api_url) for problem in problems],
     }
-
-
-def problems_of(rows: Sequence[Row], answers: Sequence[Answer]) -> list[Problem]:
-    """Return the problems of all rows; a conflict is one of the key.
-
-    What no row of the brief got past, a budget without room, is told once and of no row.
-    """
-    none_fits = not any(isinstance(answer, Recorded | Priced) for answer in answers)
-    over = {one.over: one for one in answers if none_fits and isinstance(one, Unaffordable)}
-    told = [one.problem() for one in over.values()]
-    for row, answer in zip(rows, answers, strict=True):
-        if isinstance(answer, Invalid):
-            told += answer.problems
-        elif isinstance(answer, Conflict):
-            named = row.raw.key_field if row.raw else KEY_FIELD
-            told.append(replace(conflict(), field=named, row=row.number))
-        elif isinstance(answer, Unaffordable) and answer.over not in over:
-            told.append(answer.problem(row.number))
-    return told
-
-
-def conflict() -> Problem:
-    """Return the problem of a key that stands for another request."""
-    return Problem(
-        KEY_FIELD,
-        "conflict",
-        "Another request was recorded under this key.",
-        "Send it under a new key, or repeat the first request exactly.",
-    )

@@ -14,6 +14,7 @@ from PIL import Image
 from pydantic import SecretStr
 
 from fireflyassets.adapters.limit_files import DOCUMENTED
+from fireflyassets.adapters.memory.backlog import MemoryBacklog
 from fireflyassets.adapters.memory.campaigns import MemoryCampaigns
 from fireflyassets.adapters.memory.keys import MemoryKeys
 from fireflyassets.adapters.pillow import PillowPictures
@@ -83,6 +84,7 @@ class Clerk:
     door: FrontDoor
     app: FastAPI
     peer: str = "203.0.113.9"
+    url: str = PUBLIC
 
     def ask(
         self,
@@ -103,7 +105,7 @@ class Clerk:
             transport = httpx.ASGITransport(
                 self.app, raise_app_exceptions=False, client=(self.peer, 1234)
             )
-            async with httpx.AsyncClient(transport=transport, base_url=PUBLIC) as client:
+            async with httpx.AsyncClient(transport=transport, base_url=self.url) as client:
                 return await client.request(method, path, headers=said, json=json, content=content)
 
         return asyncio.run(send())
@@ -118,6 +120,7 @@ def ports_of(door: FrontDoor) -> Ports:
     """Return the ports behind a door, as the API takes them."""
     return Ports(
         ledger=door.ledger,
+        backlog=MemoryBacklog(door.ledger),
         objects=door.objects,
         queue=door.queue,
         catalogue=door.intake.catalogue,
@@ -139,6 +142,7 @@ def clerk(
     issuer: str = ISSUER,
     provide: Callable[[httpx.Request], httpx.Response] = lambda _: httpx.Response(503),
     lists_per_minute: int = 100_000,
+    others_per_minute: int = 100_000,
 ) -> Clerk:
     """Return a clerk of an API with nothing behind it yet."""
     door = front_door(catalogue)
@@ -150,9 +154,11 @@ def clerk(
         oidc_token_url=f"{ISSUER}/token",
         session_keys=(SESSION_KEY,),
         lists_per_minute=lists_per_minute,
+        reads_per_minute=others_per_minute,
+        writes_per_minute=others_per_minute,
     )
     provider = OidcProvider(settings, httpx.MockTransport(provide))
-    return Clerk(door, create_app(ports_of(door), settings, provider), peer)
+    return Clerk(door, create_app(ports_of(door), settings, provider), peer, api_url)
 
 
 def picture(width: int = 640, height: int = 360) -> bytes:

@@ -3,6 +3,7 @@
 Belongs here: the list of ``dlq``, replays, owed snapshots. Does not: what a wave does.
 """
 
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Final
@@ -13,16 +14,23 @@ from fireflyassets.adapters.aws.attributes import Item, Reader
 from fireflyassets.adapters.aws.booking import replayed, written
 from fireflyassets.adapters.aws.database import Applied, Committed, query
 from fireflyassets.adapters.aws.expressions import Change, Condition, update
-from fireflyassets.adapters.aws.ledger_leftovers import unmoved
+from fireflyassets.adapters.aws.ledger_leftovers import (
+    booked_at_end,
+    closed,
+    closing_event,
+    unmoved,
+)
 from fireflyassets.adapters.aws.ledger_steering import LedgerSteering
 from fireflyassets.adapters.aws.ledger_turns import LedgerTurns
 from fireflyassets.adapters.aws.tables import DEAD, OWED
 from fireflyassets.adapters.budget_rules import refused, replays
 from fireflyassets.adapters.outbox import status_event
+from fireflyassets.core.failure import class_named
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import Status
 from fireflyassets.ports.budgets import OverBudget
 from fireflyassets.ports.dead import DeadJobs, Owed
+from fireflyassets.ports.entries import Ending
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
@@ -83,6 +91,19 @@ class LedgerDead(LedgerTurns, LedgerSteering, DeadJobs):
         ]
         return isinstance(self._database.transact(items), Committed)
 
+    def take_back(self, row: JobRow, ending: Ending) -> bool:
+        """Undo a replay of a job that no wave has begun; False if it has moved."""
+        if row.status is not Status.QUEUED:
+            return False
+        change = replace(closed(row, ending), adds={"epoch": 1, "replays": -1})
+        key = codec.job_key(row.job_id, row.customer_id)
+        items: list[TransactWriteItemTypeDef] = [
+            {"Update": update(self._tables.jobs, key, change, unmoved(row))},
+            self._event_put(closing_event(row, ending)),
+            *self._settled(row, booked_at_end(row, ending.cost), ending.ended_at),
+        ]
+        return isinstance(self._database.transact(items), Committed)
+
     def owed(self, *, most: int) -> list[Owed]:
         """Return up to *most* jobs whose last fault has no snapshot."""
         condition = Condition("#owedKey = :owed", {":owed": to.text(codec.OWED)})
@@ -90,7 +111,7 @@ class LedgerDead(LedgerTurns, LedgerSteering, DeadJobs):
         keys = [_key(item) for item in islice(found, most)]
         items = self._database.get_many(self._tables.jobs, keys)
         owed = [
-            Owed(codec.job_row(item), Reader(item).instant("owedAt"))
+            Owed(_as_ended(item), Reader(item).instant("owedAt"))
             for item in items
             if Reader(item).has("owedAt")
         ]
@@ -100,13 +121,24 @@ class LedgerDead(LedgerTurns, LedgerSteering, DeadJobs):
         """Note that the snapshot is written; False if it is another fault's."""
         key = codec.job_key(owed.row.job_id, owed.row.customer_id)
         stands = Condition("#owedAt = :since", {":since": to.instant(owed.since)})
-        change = Change(dict.fromkeys(("owedKey", "owedAt")))
+        change = Change(dict.fromkeys(("owedKey", "owedAt", "owedFault")))
         request = update(self._tables.jobs, key, change, stands)
         return isinstance(self._database.update(request), Applied)
 
 
 def _key(item: Item) -> Item:
     return {name: item[name] for name in ("jobId", "customerId")}
+
+
+def _as_ended(item: Item) -> JobRow:
+    """Return a row as the fault left it, wherever the job has gone since."""
+    row, reader = codec.job_row(item), Reader(item)
+    if not reader.has("owedFault"):
+        return row  # Of before the fault stood beside it.
+    status, failure, reason = reader.texts("owedFault")
+    return replace(
+        row, status=Status(status), failure=class_named(failure or None), reason=reason or None
+    )
 
 
 def _place(row: JobRow) -> tuple[datetime, str]:

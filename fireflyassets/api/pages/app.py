@@ -15,13 +15,14 @@ from fireflyassets.api.pages import (
     faults,
     job_pages,
     mending_pages,
+    plan_pages,
     sign_in,
 )
 from fireflyassets.api.pages.envelope import Envelope
 from fireflyassets.api.pages.look import Look
-from fireflyassets.api.pages.seals import Seals
 from fireflyassets.api.pages.sessions import Cookies
 from fireflyassets.api.pages.shell import PREFIX, AtShell, Shell
+from fireflyassets.api.seals import Seals
 from fireflyassets.ports.sign_in import SignIn
 from fireflyassets.settings import Settings
 
@@ -31,6 +32,7 @@ ROUTERS: Final = (
     sign_in.router,
     campaign_pages.router,
     adding_pages.router,
+    plan_pages.router,
     job_pages.router,
     mending_pages.router,
     dead_pages.router,

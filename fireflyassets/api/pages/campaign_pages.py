@@ -41,6 +41,7 @@ _DONE: Final = {
     "resume": "The campaign goes on. Its jobs are due at once.",
     "retry": "What ended by a fault that may pass is due again, as far as it helps now.",
     "retry-none": "Nothing was run again: no job can be now. Dead letters say what is waited for.",
+    "release": "The plan is released. Its jobs appear here within a few seconds.",
     "cancel": "What waited is cancelled, and what is in production is being called back.",
 }
 _ADDED: Final = "The campaign is added. It appears here within ten seconds."
@@ -251,4 +252,5 @@ def _campaign(
         "is_first": after is None,
         "more": urlencode({**kept, **behind}) if behind else None,
         "may_steer": Scope.OPS in who.scopes,
+        "planned": at.planning.standing(who.tenant, campaign),
     }

@@ -9,7 +9,6 @@ from typing import Final
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
-from fireflyassets.api import shapes
 from fireflyassets.api.desk import AtDesk, Desk, job_row, require_campaign
 from fireflyassets.api.pages.guard import Operating, Submission, Writing
 from fireflyassets.api.pages.job_pages import asked_of, shown_again
@@ -19,7 +18,7 @@ from fireflyassets.core.job import JobRequest, JobRow
 from fireflyassets.core.request import Problem, RawRequest
 from fireflyassets.ports.entries import Duplicate, Recorded
 from fireflyassets.stages.budgeting import Unaffordable
-from fireflyassets.stages.intake import Answer, Invalid
+from fireflyassets.stages.intake import Answer, Invalid, conflict
 from fireflyassets.stages.replay import Choice
 
 router: Final = APIRouter()
@@ -77,4 +76,4 @@ def _problems(told: Answer) -> tuple[Problem, ...]:
         return told.problems
     if isinstance(told, Unaffordable):
         return (told.problem(),)
-    return (shapes.conflict(),)
+    return (conflict(),)

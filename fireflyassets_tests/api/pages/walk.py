@@ -35,6 +35,7 @@ PAGES: dict[str, dict[str, Callable[[Site], str]]] = {
         "campaign on hold, without jobs": lambda _: "/campaigns/summer-garden",
         "campaign out of service": lambda _: "/campaigns/broken",
     },
+    "/campaigns/{campaign}/plan": {"plan, before a brief": lambda _: f"{HERE}/plan"},
     "/jobs/{job_id}": {
         "job done": lambda here: f"/jobs/{here.jobs['done']}",
         "job refused, with markup": lambda here: f"/jobs/{here.jobs['refused']}",
