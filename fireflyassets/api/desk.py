@@ -31,6 +31,7 @@ from fireflyassets.core.request import Problem
 from fireflyassets.core.status import ENDED
 from fireflyassets.limiter.port import Limiter
 from fireflyassets.ports.backlog import Backlog
+from fireflyassets.ports.campaign_store import CampaignStore
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.entries import History
@@ -85,6 +86,7 @@ class Ports:
     limits: LimitsOf
     limiter: Limiter
     metrics: MetricHistory
+    campaigns: CampaignStore
 
 
 class Desk:

@@ -19,6 +19,7 @@ RULES: Final = {
     "bidi": "A text may not override its direction; letters that run from right to left need not.",
     "budget": "The text is longer than its layer of the template takes, counted in code points.",
     "busy": "Only so many pictures are looked at side by side; Retry-After says when again.",
+    "campaign": "A campaign's fields are those of its file, whole, and fit what it names.",
     "cells": "A row has as many cells as the header; one that holds the separator is quoted.",
     "claim": "The token lacks something that it must say.",
     "confirm": "What ends something for good is asked for twice.",
