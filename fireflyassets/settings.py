@@ -68,6 +68,9 @@ class Settings(BaseSettings):
     """``json``: an object a line, with run, job, customer and release. ``text``: for eyes."""
     metrics_namespace: str = "fireflyassets"
     """CloudWatch's namespace for our metrics; empty: none are sent."""
+    house_tenant: str = ""
+    """The tenant whose people with the right ``ops`` see numbers of all customers on the page of
+    metrics; empty: nobody, but on a local stack. All others see those of their own customer."""
     metrics_every: timedelta = Field(default=timedelta(seconds=30), gt=timedelta(0))
     """How often a process sends them: half an alarm's period, so that none is without a gauge."""
     end_to_end_baseline: timedelta = Field(default=timedelta(hours=1), gt=timedelta(0))
@@ -97,8 +100,12 @@ class Settings(BaseSettings):
     api_url: str = "http://127.0.0.1:8000"
     """Public base of our own API: what links in metadata and answers start with."""
     lists_per_minute: int = Field(default=120, ge=1)
-    """How often a tenant may ask one API process for lists and sums of campaigns; a minute's worth
-    may come at once."""
+    """How often a tenant may ask one API process for lists and sums of campaigns, pages of them
+    included; a minute's worth may come at once."""
+    reads_per_minute: int = Field(default=6000, ge=1)
+    """The same of single jobs, their outputs and pictures."""
+    writes_per_minute: int = Field(default=6000, ge=1)
+    """The same of whatever is sent or steered: jobs, briefs, pictures, forms of pages."""
     oidc_issuer: str = ""
     """Who issues the bearer tokens of the API: the very text of their claim ``iss``. Empty: nobody
     is let in."""
@@ -171,5 +178,13 @@ class Settings(BaseSettings):
     """Who may send jobs by the queue for whom (JSON): the unique id of an IAM user or role
     (``AIDA…``, ``AROA…``) -> customers. Empty: IAM alone decides who writes, and whoever does may
     name any customer."""
+    max_backlog_hours: float = Field(default=168, gt=0, le=24 * 365)
+    """How many hours of work may wait, by the organisation's pace, quotas and shares: what would
+    likely be done later is refused with 429, or put off by the queue."""
     queue_slice: int = Field(default=200, ge=1)
     """Most messages that one tick of the queue sensor drains."""
+
+    @property
+    def max_backlog(self) -> timedelta:
+        """Return how much work may wait."""
+        return timedelta(hours=self.max_backlog_hours)

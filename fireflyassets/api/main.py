@@ -71,6 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         guardrail=factory.guardrail,
         limits=factory.catalogue.limits_for,
         limiter=factory.limiter,
+        metrics=factory.metrics,
         keys=FetchedKeys(factory.clock, issuer=settings.oidc_issuer, url=settings.oidc_keys_url),
     )
     if chosen.metrics_port is not None:

@@ -6,7 +6,7 @@ Belongs here: HTTP in front of ``stages/planning.py``. Does not: its rules, toke
 from http import HTTPStatus
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 
 from fireflyassets.api import description, plan_shapes, plan_tokens, shapes
@@ -15,7 +15,6 @@ from fireflyassets.api.bodies import CSV, JSON_LINES, BriefBody, media_type
 from fireflyassets.api.description import RETOLD, refusals
 from fireflyassets.api.desk import AtDesk, Desk, Reader, Writer, require_campaign
 from fireflyassets.api.problems import ProblemRaised
-from fireflyassets.api.result_routes import not_too_often
 from fireflyassets.core import ids
 from fireflyassets.core.brief import Brief
 from fireflyassets.core.plan import Plan
@@ -74,7 +73,6 @@ def release_plan(at: AtDesk, who: Writer, token: str) -> Response:
     "/v1/campaigns/{campaign}/plan",
     response_model=plan_shapes.CampaignPlan,
     responses={**RETOLD, **refusals(HTTPStatus.NOT_FOUND, HTTPStatus.TOO_MANY_REQUESTS)},
-    dependencies=[Depends(not_too_often)],
 )
 def compare_plan(
     at: AtDesk, who: Reader, campaign: str, if_none_match: IfNoneMatch = None

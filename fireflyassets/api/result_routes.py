@@ -6,10 +6,9 @@ Belongs here: reads of the caller's own rows. Does not: writes.
 from collections.abc import Sequence
 from datetime import timedelta
 from http import HTTPStatus
-from math import ceil
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
 from fastapi.responses import RedirectResponse, Response
 
 from fireflyassets.api import answers, budget_shapes, shapes
@@ -20,12 +19,11 @@ from fireflyassets.api.desk import (
     Desk,
     Onlooker,
     Reader,
-    costed,
-    history_of,
     job_row,
     require_campaign,
 )
 from fireflyassets.api.problems import ProblemRaised, not_found
+from fireflyassets.api.shown_job import ShownJob, shown_job
 from fireflyassets.api.tokens import Caller, Scope
 from fireflyassets.core import ids
 from fireflyassets.core.budget import month_of, side_by_side
@@ -39,24 +37,6 @@ from fireflyassets.stages.outlook import each_call
 router: Final = APIRouter()
 
 
-def not_too_often(at: AtDesk, who: Reader) -> None:
-    """Refuse a tenant that reads lists more often than the setting allows.
-
-    Raises:
-        ProblemRaised: 429, with how many seconds to wait.
-    """
-    wait = at.buckets.take(who.tenant)
-    if wait is not None:
-        sentence = "This tenant asks for lists and sums more often than is allowed."
-        fix = "Wait as long as Retry-After says; ask for larger pages, and less often."
-        raise ProblemRaised(
-            HTTPStatus.TOO_MANY_REQUESTS,
-            sentence,
-            Problem("", "rate", sentence, fix),
-            headers={"Retry-After": str(ceil(wait.total_seconds()))},
-        )
-
-
 URL_LIFE: Final = timedelta(minutes=5)
 """Long enough to begin a download on a slow line; the address of ours signs a new one any time."""
 MOST_JOBS: Final = 1000
@@ -66,16 +46,13 @@ _NOT_STORED: Final = {"Cache-Control": "no-store"}
 
 @router.get(
     "/v1/jobs/{job_id}",
-    response_model=shapes.ShownJob,
+    response_model=ShownJob,
     responses={**RETOLD, **refusals(HTTPStatus.NOT_FOUND)},
 )
 def show_job(at: AtDesk, who: Reader, job_id: str, if_none_match: IfNoneMatch = None) -> Response:
     """Tell how a job stands, and what its calls and tries have come to so far."""
     row = job_row(at, who.tenant, job_id)
-    history = history_of(at, row)
-    retries = at.retries.of(row, history)
-    shown = shapes.shown_job(costed(at, row, history), retries, api_url=at.api_url)
-    return tell(body_of(shown), if_none_match)
+    return tell(body_of(shown_job(at, row)), if_none_match)
 
 
 @router.get(
@@ -124,8 +101,7 @@ def _without_outputs(row: JobRow) -> ProblemRaised:
 @router.get(
     "/v1/campaigns/{campaign}",
     response_model=shapes.Campaign,
-    responses={**RETOLD, **refusals(HTTPStatus.NOT_FOUND, HTTPStatus.TOO_MANY_REQUESTS)},
-    dependencies=[Depends(not_too_often)],
+    responses={**RETOLD, **refusals(HTTPStatus.NOT_FOUND)},
 )
 def sum_up(at: AtDesk, who: Reader, campaign: str, if_none_match: IfNoneMatch = None) -> Response:
     """Tell a campaign's counts by status, its cost so far, and when it is expected to be done."""
@@ -162,10 +138,8 @@ def _finish(
         **refusals(
             HTTPStatus.NOT_FOUND,
             HTTPStatus.UNPROCESSABLE_ENTITY,
-            HTTPStatus.TOO_MANY_REQUESTS,
         ),
     },
-    dependencies=[Depends(not_too_often)],
 )
 def list_jobs(
     at: AtDesk,

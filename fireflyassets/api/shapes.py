@@ -6,7 +6,7 @@ certainly billed, ``costPossible`` what may have been billed besides.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Annotated
 
@@ -23,7 +23,6 @@ from fireflyassets.core.status import HumanReview, Status
 from fireflyassets.ports.entries import Duplicate, Recorded
 from fireflyassets.stages import notify
 from fireflyassets.stages.intake import Answer, Priced
-from fireflyassets.stages.retries import Spent
 
 Operations = Annotated[
     str,
@@ -59,28 +58,6 @@ class Job(notify.JobPayload, TypedDict):
     costEstimate: Operations
     costActual: Operations | None
     costPossible: Operations | None
-
-
-class Retry(TypedDict):
-    """What one layer has spent of the job's one budget of retries."""
-
-    layer: Annotated[
-        str, Field(description="A step, its aspect behind the dot; or crashes, or replays.")
-    ]
-    spent: int
-    limit: Annotated[int | None, Field(description="Null: nobody knows it any more.")]
-
-
-class ShownJob(Job):
-    """A job by itself: with what its tries have come to."""
-
-    retryBudget: Annotated[
-        list[Retry],
-        Field(
-            description="Tries of each step since the last replay, then crashes and replays. What "
-            "Adobe answered with 429 counts no try."
-        ),
-    ]
 
 
 class Campaign(TypedDict):
@@ -170,14 +147,6 @@ def job(row: JobRow, *, api_url: str) -> Job:
         "costActual": None if row.cost_actual is None else str(row.cost_actual),
         "costPossible": None if row.cost_possible is None else str(row.cost_possible),
     }
-
-
-def shown_job(row: JobRow, retries: Iterable[Spent], *, api_url: str) -> ShownJob:
-    """Return a job by itself."""
-    lines: list[Retry] = [
-        {"layer": one.layer, "spent": one.spent, "limit": one.limit} for one in retries
-    ]
-    return {**job(row, api_url=api_url), "retryBudget": lines}
 
 
 def campaign(

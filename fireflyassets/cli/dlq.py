@@ -21,6 +21,7 @@ from fireflyassets.stages.letters import Letters
 from fireflyassets.stages.replay import Choice, Dead, Replays, class_of, sums
 from fireflyassets.stages.retries import Retries
 
+_NONE: Final = "No such job is in dlq."
 _SUMS: Final = ("class", "jobs", "oldest", "operations", "goes", "cause")
 _JOBS: Final = ("job", "class", "campaign", "since", "replays", "operations", "state", "why")
 _LETTERS: Final = ("letter", "kind", "customer", "found", "why")
@@ -193,9 +194,9 @@ class DeadDesk:
             return 0
         self.print_plan(plan)
         if each:
-            self.tell(f"\n{table(_JOBS, rows)}")
+            self.tell(f"\n{table(_JOBS, rows, nothing=_NONE)}")
         if letters:
-            self.tell(f"\n{table(_LETTERS, letters)}")
+            self.tell(f"\n{table(_LETTERS, letters, nothing=_NONE)}")
         return 0
 
     def show(self, job_id: str) -> int:
@@ -215,7 +216,7 @@ class DeadDesk:
 
     def print_plan(self, plan: list[Dead]) -> None:
         """Print the plan by class."""
-        self.tell(table(_SUMS, _by_class(plan)) if plan else "No such job is in dlq.")
+        self.tell(table(_SUMS, _by_class(plan), nothing=_NONE))
 
     def go(self, plan: list[Dead], *, by: str, why: str, spread: timedelta) -> int:
         """Move what goes, and say how far it is; an interrupt takes back what has not begun."""

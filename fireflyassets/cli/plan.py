@@ -194,6 +194,7 @@ def _lines(plan: Plan) -> Iterator[str]:
             }
             for factor, one in plan.finishes.items()
         ),
+        nothing="No finish can be told: nothing is left to make.",
     )
     if plan.changes:
         yield ""
@@ -209,6 +210,7 @@ def _lines(plan: Plan) -> Iterator[str]:
                 }
                 for one in plan.changes
             ),
+            nothing="Nothing is cheaper.",
         )
     if plan.problems:
         yield f"\nRefused ({len(plan.problems)}):"

@@ -29,7 +29,8 @@ goes on from; those are return types.
     │   └── OutcomeUnknown       a paid call may have run: held until a person decides
     ├── OwnershipLost        another wave owns the job now; stop without a word
     ├── StoreUnavailable     ledger or bucket does not answer now; a write may have happened
-    │   └── ReservationLapsed    rows came too late for their block, which was given back
+    │   ├── ReservationLapsed    rows came too late for their block, which was given back
+    │   └── BriefInterrupted     while rows were written; the rest is written by itself
     ├── SecretUnreachable    the store of secrets does not answer now
     └── ServiceDown          a part of the local stack is not there
 """
@@ -275,6 +276,16 @@ class ReservationLapsed(StoreUnavailable):
 
     def __init__(self, block_id: str) -> None:
         super().__init__("The ledger", f"the reservation {block_id} was given back meanwhile")
+
+
+class BriefInterrupted(StoreUnavailable):
+    """The store went away while a brief's rows were written: the brief is finished later."""
+
+    remedy = "Send it again, which does the rest and nothing twice, or wait some minutes."
+
+    def __init__(self, rows: int) -> None:
+        sentence = f"while {rows} jobs of one brief were written; those that are missing follow"
+        super().__init__("The ledger", sentence)
 
 
 class SecretUnreachable(FactoryError):

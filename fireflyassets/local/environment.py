@@ -88,9 +88,10 @@ def compose(
     }
 
 
-def for_commands(access: Access) -> str:
-    """Return what a shell reads, so that the operators' commands find the embedded AWS."""
-    return "".join(f"export {name}={shlex.quote(value)}\n" for name, value in _aws(access).items())
+def for_commands(access: Access, folder: StateFolder) -> str:
+    """Return what a shell reads: where the embedded AWS and the API are, and whose tokens."""
+    said = {**_aws(access), "API": access.url("api"), "TOKENS": str(folder.tokens)}
+    return "".join(f"export {name}={shlex.quote(value)}\n" for name, value in said.items())
 
 
 def _is_dropped(name: str) -> bool:

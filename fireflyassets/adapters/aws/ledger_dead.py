@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from fireflyassets.adapters.aws import attributes as to
-from fireflyassets.adapters.aws import codec
+from fireflyassets.adapters.aws import codec, owed_codec
 from fireflyassets.adapters.aws.attributes import Item, Reader
 from fireflyassets.adapters.aws.booking import replayed, written
 from fireflyassets.adapters.aws.database import Applied, Committed, query
@@ -25,7 +25,6 @@ from fireflyassets.adapters.aws.ledger_turns import LedgerTurns
 from fireflyassets.adapters.aws.tables import DEAD, OWED
 from fireflyassets.adapters.budget_rules import refused, replays
 from fireflyassets.adapters.outbox import status_event
-from fireflyassets.core.failure import class_named
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import Status
 from fireflyassets.ports.budgets import OverBudget
@@ -106,12 +105,12 @@ class LedgerDead(LedgerTurns, LedgerSteering, DeadJobs):
 
     def owed(self, *, most: int) -> list[Owed]:
         """Return up to *most* jobs whose last fault has no snapshot."""
-        condition = Condition("#owedKey = :owed", {":owed": to.text(codec.OWED)})
+        condition = Condition("#owedKey = :owed", {":owed": to.text(owed_codec.OWED)})
         found = self._database.pages(query(self._tables.jobs, condition, index=OWED.name))
         keys = [_key(item) for item in islice(found, most)]
         items = self._database.get_many(self._tables.jobs, keys)
         owed = [
-            Owed(_as_ended(item), Reader(item).instant("owedAt"))
+            Owed(owed_codec.as_ended(item), Reader(item).instant("owedAt"))
             for item in items
             if Reader(item).has("owedAt")
         ]
@@ -121,24 +120,13 @@ class LedgerDead(LedgerTurns, LedgerSteering, DeadJobs):
         """Note that the snapshot is written; False if it is another fault's."""
         key = codec.job_key(owed.row.job_id, owed.row.customer_id)
         stands = Condition("#owedAt = :since", {":since": to.instant(owed.since)})
-        change = Change(dict.fromkeys(("owedKey", "owedAt", "owedFault")))
+        change = Change(dict.fromkeys(owed_codec.NAMES))
         request = update(self._tables.jobs, key, change, stands)
         return isinstance(self._database.update(request), Applied)
 
 
 def _key(item: Item) -> Item:
     return {name: item[name] for name in ("jobId", "customerId")}
-
-
-def _as_ended(item: Item) -> JobRow:
-    """Return a row as the fault left it, wherever the job has gone since."""
-    row, reader = codec.job_row(item), Reader(item)
-    if not reader.has("owedFault"):
-        return row  # Of before the fault stood beside it.
-    status, failure, reason = reader.texts("owedFault")
-    return replace(
-        row, status=Status(status), failure=class_named(failure or None), reason=reason or None
-    )
 
 
 def _place(row: JobRow) -> tuple[datetime, str]:

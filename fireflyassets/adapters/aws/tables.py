@@ -135,7 +135,7 @@ RUNNING: Final = Index("running", "runningKey", "runningSort", projection="KEYS_
 of their own those that no wave has and that an open call may still move."""
 
 OPEN_BLOCKS: Final = Index("open", "open", "madeAt", projection="KEYS_ONLY")
-"""Reservations that rows are still being written under, by age."""
+"""Reservations that rows are still being written under, and briefs in mid-writing, by age."""
 
 
 def specs(tables: Tables) -> "tuple[Table, ...]":

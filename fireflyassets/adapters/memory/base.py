@@ -12,6 +12,7 @@ from fireflyassets.adapters.memory.book import MemoryBook
 from fireflyassets.adapters.memory.calls import MemoryCalls
 from fireflyassets.adapters.outbox import StatusEvent, status_event
 from fireflyassets.core.job import Hold, JobRow
+from fireflyassets.ports.briefs import BegunBrief
 from fireflyassets.ports.entries import Wave
 
 
@@ -27,6 +28,7 @@ class MemoryBase:
         self._owed: dict[str, JobRow] = {}
         self._calls = MemoryCalls()
         self._book = MemoryBook()
+        self._briefs: dict[str, BegunBrief] = {}
         self._outbox: list[StatusEvent] = []
 
     def rows(self) -> list[JobRow]:

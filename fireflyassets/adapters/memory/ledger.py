@@ -47,6 +47,9 @@ class MemoryLedger(MemoryDead, JobLedger):
             return tuple(self._outbox)
 
     # -- intake -----------------------------------------------------------------------------
+    def ready(self) -> None:
+        """Return: memory takes writes always."""
+
     def job(self, job_id: str) -> JobRow | None:
         """Return a row by its id alone."""
         with self._lock:

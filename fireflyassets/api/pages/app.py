@@ -13,6 +13,7 @@ from fireflyassets.api.pages import (
     dead_pages,
     faults,
     job_pages,
+    metric_pages,
     plan_pages,
     sign_in,
 )
@@ -32,6 +33,7 @@ ROUTERS: Final = (
     plan_pages.router,
     job_pages.router,
     dead_pages.router,
+    metric_pages.router,
 )
 
 

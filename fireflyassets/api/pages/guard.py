@@ -17,6 +17,7 @@ from fastapi import Request, Security
 from fastapi.security import SecurityScopes
 
 from fireflyassets.api.bodies import UPLOAD, form_body, upload_body
+from fireflyassets.api.desk import count, desk
 from fireflyassets.api.pages.envelope import RENEWED
 from fireflyassets.api.pages.sessions import Session
 from fireflyassets.api.pages.shell import PREFIX, shell_of
@@ -66,6 +67,7 @@ async def visitor(request: Request, needed: SecurityScopes) -> Session:
     if session is None:
         raise SignInNeeded(_to(request.url.path, dict(request.query_params)))
     _require(session, needed)
+    _count(request, session)
     return session
 
 
@@ -83,7 +85,9 @@ async def submission(request: Request, needed: SecurityScopes) -> Submission:
         fields.pop("proof", None)
         # What acts on a page lies one word behind its address.
         raise SignInNeeded(_to(request.url.path.rpartition("/")[0], fields))
-    return _meant(session, fields, needed)
+    meant = _meant(session, fields, needed)
+    _count(request, session)
+    return meant
 
 
 async def upload(request: Request, needed: SecurityScopes) -> Submission:
@@ -98,6 +102,7 @@ async def upload(request: Request, needed: SecurityScopes) -> Submission:
     if session is None:
         raise SignInNeeded(_to(request.url.path, {}))
     _require(session, needed)
+    _count(request, session)
     body = await upload_body(request)
     return _meant(session, _parts(request.headers.get("Content-Type", ""), body), needed)
 
@@ -161,6 +166,11 @@ def _require_our_own(request: Request) -> None:
             "This form was sent by another site, so nothing was done.",
             f"Open {origin} yourself, and do it there.",
         )
+
+
+def _count(request: Request, session: Session) -> None:
+    """Count one ask; apart from the API's, so that a system's asks keep no person out."""
+    count(request, desk(request), f"{session.caller.tenant}/pages")
 
 
 def _require(session: Session, needed: SecurityScopes) -> None:

@@ -42,6 +42,7 @@ PAGES: dict[str, dict[str, Callable[[Site], str]]] = {
         "job on hold": lambda here: f"/jobs/{here.jobs[HELD]}",
     },
     "/dead-letters": {"dead letters": lambda _: "/dead-letters"},
+    "/metrics": {"metrics": lambda _: "/metrics"},
     "/signed-out": {"signed out": lambda _: "/signed-out"},
 }
 """Route -> what one sees -> the address, behind the pages' own."""
