@@ -59,6 +59,9 @@ CUT_OUT_LONGEST: Final = 6000
 PHOTOSHOP_LONGEST: Final = 32_000
 PIXEL_LIMIT: Final = 80_000_000
 """Above it a picture is taken for a size bomb and not decoded: it would be paid and of no use."""
+REFERENCE_PIXELS: Final = 40_000_000
+"""Of a picture that comes with a job: it is decoded at the door, one at a time, and the deepest
+kinds take a dozen bytes a pixel while they are made plain."""
 REFERENCE_BYTES: Final = 10_000_000
 REFERENCE_AREA: Final = (512**2, 2048**2)
 REFERENCE_RATIO: Final = 5
