@@ -31,6 +31,7 @@ from fireflyassets.core.request import Problem
 from fireflyassets.core.status import ENDED
 from fireflyassets.limiter.port import Limiter
 from fireflyassets.ports.backlog import Backlog
+from fireflyassets.ports.campaign_store import CampaignStore
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.entries import History
@@ -43,6 +44,7 @@ from fireflyassets.ports.pictures import PictureReader
 from fireflyassets.ports.queue import JobQueue
 from fireflyassets.settings import Settings
 from fireflyassets.stages import causes
+from fireflyassets.stages.admission import Admission
 from fireflyassets.stages.bench import UNTOUCHED
 from fireflyassets.stages.intake import Intake
 from fireflyassets.stages.outlook import Outlook
@@ -84,6 +86,7 @@ class Ports:
     limits: LimitsOf
     limiter: Limiter
     metrics: MetricHistory
+    campaigns: CampaignStore
 
 
 class Desk:
@@ -93,14 +96,6 @@ class Desk:
         self.ports = ports
         self._kept: dict[tuple[str, str, str], timedelta] = {}
         self.api_url = settings.api_url.rstrip("/")
-        self.intake = Intake(
-            ports.ledger,
-            ports.objects,
-            ports.queue,
-            ports.catalogue,
-            ports.clock,
-            ports.guardrail,
-        )
         self.outlook = Outlook(
             ports.ledger,
             ports.backlog,
@@ -108,6 +103,15 @@ class Desk:
             ports.limiter,
             ports.limits,
             ports.clock,
+        )
+        self.intake = Intake(
+            ports.ledger,
+            ports.objects,
+            ports.queue,
+            ports.catalogue,
+            ports.clock,
+            ports.guardrail,
+            Admission(self.outlook, settings.max_backlog),
         )
         self.asking = Asking(self.outlook)
         self.planning = Planning(self.intake, self.outlook)

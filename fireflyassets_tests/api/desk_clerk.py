@@ -15,6 +15,7 @@ from pydantic import SecretStr
 
 from fireflyassets.adapters.limit_files import DOCUMENTED
 from fireflyassets.adapters.memory.backlog import MemoryBacklog
+from fireflyassets.adapters.memory.campaigns import MemoryCampaigns
 from fireflyassets.adapters.memory.keys import MemoryKeys
 from fireflyassets.adapters.memory.metrics import MemoryMetrics
 from fireflyassets.adapters.pillow import PillowPictures
@@ -132,6 +133,7 @@ def ports_of(door: FrontDoor) -> Ports:
         metrics=MemoryMetrics(),
         limiter=MemoryLimiter(now=door.clock.now),
         keys=MemoryKeys(KeySet([KEY]).as_dict(private=False)),
+        campaigns=MemoryCampaigns(),
     )
 
 
