@@ -18,6 +18,7 @@ from fireflyassets.core.photoshop_step import (
     Step,
 )
 from fireflyassets.core.recipe_step import (
+    REFERENCE,
     ExpandStep,
     FillStep,
     GenerateStep,
@@ -147,7 +148,7 @@ def _locale_faults(config: CampaignConfig) -> Iterator[str]:
     """Yield the locales for which a step that is needed does not run."""
     for locale in config.locales:
         active = [step for step in config.recipe.steps if _runs(step, locale)]
-        names = {step.name for step in active}
+        names = {REFERENCE, *(step.name for step in active)}
         last = config.recipe.last
         if last not in active:
             which = "compose" if isinstance(last, ComposeStep) else "last"
