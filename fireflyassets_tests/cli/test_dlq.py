@@ -95,6 +95,24 @@ def test_a_replay_says_how_far_it_is_and_sends_letters_on() -> None:
     ]
 
 
+def test_letters_are_settled_by_name_and_unknown_ones_are_told() -> None:
+    """What can become no job must not call somebody for ever."""
+    office = Office()
+    office.letters = redriven(office.door, "<xml/>")
+    office.letters.sort(most=10)
+    (letter,) = office.letters.put_aside()
+
+    assert office.desk.drop([letter.key], by="ann", why="a stranger's") == 0
+    assert office.desk.drop([letter.key], by="ann", why="a stranger's") == 1
+
+    assert list(office.letters.put_aside()) == []
+    assert office.said == [
+        "1 dead letters are settled.",
+        "0 dead letters are settled.",
+        f"There is no letter {letter.key}.",
+    ]
+
+
 def test_an_interrupt_stops_between_two_jobs() -> None:
     """What it moved and nobody has begun is in dlq again, and that is told."""
     office = Office()
