@@ -231,11 +231,12 @@ class DeadDesk:
             self.print_plan(plan)
             self.tell("Nothing goes now.")
             return 0
-        moved, seen, record = 0, 0, ""
+        moved, seen = 0, 0
         moves = self.replays.go(plan, by=by, why=why, spread=spread)
+        abort = f"fireflyassets dlq abort {moves.record} --by NAME --why TEXT"
+        self.tell(f"Take back what waits: {abort}")
         try:
             for one in moves:
-                record = one.record
                 seen += 1
                 moved += one.done
                 if one.why:
@@ -244,11 +245,10 @@ class DeadDesk:
                     self.tell(f"{seen} of {total}")
         except KeyboardInterrupt:
             moves.close()  # It writes down what it has moved.
-            told = self.replays.abort().of(record, by=by, why="stopped") if record else None
-            self.tell(f"Stopped after {moved} of {total} jobs. {told.sentence() if told else ''}")
+            told = self.replays.abort().of(moves.record, by=by, why="stopped")
+            self.tell(f"Stopped after {moved} of {total} jobs. {told.sentence()}")
             return 130
         self.tell(f"{moved} of {total} jobs are queued again.")
-        self.tell(f"Take back what waits: fireflyassets dlq abort {record} --by NAME --why TEXT")
         return 0
 
     def say_letters(self) -> None:

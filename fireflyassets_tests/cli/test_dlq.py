@@ -87,9 +87,9 @@ def test_a_replay_says_how_far_it_is_and_sends_letters_on() -> None:
     (moved,) = office.morgue.objects.keys("replays/2")
     assert b'"by": "ann"' in (office.door.objects.get(record) or b"")
     assert office.said == [
+        f"Take back what waits: fireflyassets dlq abort {moved} --by NAME --why TEXT",
         "25 of 26",
         "26 of 26 jobs are queued again.",
-        f"Take back what waits: fireflyassets dlq abort {moved} --by NAME --why TEXT",
         "1 dead letters become jobs if intake takes them by now.",
         "1 dead letters became jobs.",
     ]
