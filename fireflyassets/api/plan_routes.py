@@ -79,7 +79,7 @@ def compare_plan(
 ) -> Response:
     """Tell how the jobs of the last released plan stand against what it said."""
     require_campaign(at, who.tenant, campaign)
-    found = at.planning.standing(who.tenant, campaign)
+    found = at.campaigns.planned(who.tenant, campaign)
     told: plan_shapes.CampaignPlan = {
         "campaignId": campaign,
         "plan": None if found is None else plan_shapes.standing(found),
@@ -113,6 +113,7 @@ def released(at: Desk, tenant: str, token: str) -> shapes.Batch:
     if brief is None:
         raise plan_tokens.outdated("The brief of the plan is no longer kept as it was.")
     answers = at.planning.release(promise, brief.rows)
+    at.campaigns.moved(tenant, promise.campaign)
     problems = problems_of(brief.rows, answers)
     return shapes.batch(promise.campaign, brief.rows, answers, problems, api_url=at.api_url)
 
