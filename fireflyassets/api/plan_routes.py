@@ -87,7 +87,7 @@ def compare_plan(
 ) -> Response:
     """Tell how the jobs of the last released plan stand against what it said."""
     require_campaign(at, who.tenant, campaign)
-    found = at.planning.standing(who.tenant, campaign)
+    found = at.campaigns.planned(who.tenant, campaign)
     told: plan_shapes.CampaignPlan = {
         "campaignId": campaign,
         "plan": None if found is None else plan_shapes.standing(found),
@@ -122,6 +122,7 @@ def released(at: Desk, tenant: str, token: str) -> shapes.Batch:
     if brief is None:
         raise plan_tokens.outdated("The brief of the plan is no longer kept as it was.")
     answers = at.planning.release(promise, brief.rows)
+    at.campaigns.moved(tenant, promise.campaign)
     problems = problems_of(brief.rows, answers)
     insist_on_some(answers, problems, partial=True)
     return shapes.batch(promise.campaign, brief.rows, answers, problems, api_url=at.api_url)

@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from fireflyassets.api.plan_tokens import LASTS
+from fireflyassets.api.reads import FRESH
 from fireflyassets.core import ids
 from fireflyassets.core.budget import BudgetFile
 from fireflyassets.core.status import Status
@@ -143,6 +144,7 @@ def test_a_token_releases_what_was_planned_and_again_nothing() -> None:
     desk.post(idempotencyKey="not-of-the-plan")
     for n in range(3):
         finish(desk.door, ids.job_id(CUSTOMER, f"k{n}"))
+    desk.door.clock.jump(FRESH)
     done = desk.ask("GET", f"/v1/campaigns/{CAMPAIGN}/plan").json()["plan"]
 
     assert before["plan"] is None
