@@ -16,7 +16,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from fireflyassets.api.problems import ProblemPart, said
-from fireflyassets.core import guidance
+from fireflyassets.core import event, guidance
 from fireflyassets.core.brief import Row
 from fireflyassets.core.budget import Standing
 from fireflyassets.core.finish import Finish
@@ -39,14 +39,14 @@ Operations = Annotated[
 Key = Annotated[str, Field(examples=["market-01"])]
 
 
-class Job(notify.JobPayload, TypedDict):
+class Job(event.JobPayload, TypedDict):
     """A job: how it stands, why it waits, what it costs."""
 
     idempotencyKey: Key
     url: Annotated[str, Field(json_schema_extra={"format": "uri"})]
-    createdAt: notify.Instant
-    updatedAt: notify.Instant
-    notBefore: Annotated[notify.Instant | None, Field(description="When it is due, if parked.")]
+    createdAt: event.Instant
+    updatedAt: event.Instant
+    notBefore: Annotated[event.Instant | None, Field(description="When it is due, if parked.")]
     held: Annotated[bool, Field(description="Whether it waits for a person.")]
     reason: Annotated[str | None, Field(description="Why it waits, or why it ended as it did.")]
     failureClass: Annotated[
@@ -80,7 +80,7 @@ class Campaign(TypedDict):
     costActual: Operations
     costPossible: Operations
     expectedFinish: Annotated[
-        notify.Instant | None, Field(description="To the minute; null where none is expected.")
+        event.Instant | None, Field(description="To the minute; null where none is expected.")
     ]
     expectedFinishNote: Annotated[
         str, Field(description="What the expectation takes for granted, or why there is none.")
@@ -138,7 +138,7 @@ class Budget(TypedDict):
     ]
     cap: Annotated[Operations | None, Field(description="Without any raise; null: none is set.")]
     raisedBy: Annotated[Operations | None, Field(description="On top of the cap, for now.")]
-    raisedUntil: notify.Instant | None
+    raisedUntil: event.Instant | None
     spent: Operations
     reserved: Annotated[
         Operations,
@@ -165,7 +165,7 @@ def _budget(one: Standing, now: datetime) -> Budget:
         "scope": one.counter.scope,
         "cap": str(one.cap.operations) if one.cap else None,
         "raisedBy": str(raised.operations) if raised else None,
-        "raisedUntil": notify.instant(raised.until) if raised else None,
+        "raisedUntil": event.instant(raised.until) if raised else None,
         "spent": str(one.counter.spent),
         "reserved": str(one.counter.reserved),
         "left": None if left is None else str(left),
@@ -178,9 +178,9 @@ def job(row: JobRow, *, api_url: str) -> Job:
         **notify.payload(row, api_url=api_url),
         "idempotencyKey": row.idempotency_key,
         "url": f"{api_url}/v1/jobs/{row.job_id}",
-        "createdAt": notify.instant(row.created_at),
-        "updatedAt": notify.instant(row.updated_at),
-        "notBefore": None if row.not_before is None else notify.instant(row.not_before),
+        "createdAt": event.instant(row.created_at),
+        "updatedAt": event.instant(row.updated_at),
+        "notBefore": None if row.not_before is None else event.instant(row.not_before),
         "held": row.hold is not None,
         "reason": row.hold.reason if row.hold else row.reason,
         "failureClass": None if row.failure is None else row.failure.value,
@@ -212,7 +212,7 @@ def campaign(
         "costEstimate": str(sum((row.cost_estimate for row in rows), Decimal(0))),
         "costActual": str(sum((row.cost_actual or Decimal(0) for row in rows), Decimal(0))),
         "costPossible": str(sum((row.cost_possible or Decimal(0) for row in rows), Decimal(0))),
-        "expectedFinish": None if finish.at is None else notify.instant(finish.at),
+        "expectedFinish": None if finish.at is None else event.instant(finish.at),
         "expectedFinishNote": finish.note,
     }
 
