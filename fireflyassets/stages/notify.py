@@ -1,7 +1,7 @@
 """Notify: what a customer is told about a job, by webhook or when asked.
 
 In: ledger rows and events. Out: payloads that hold our own URLs, never a signed one. Spends:
-nothing. Delivery, signing and retries are not here (``stages/courier.py``).
+nothing. Delivery, signing and retries are not here (``stages/telling.py``).
 """
 
 from typing import Final
