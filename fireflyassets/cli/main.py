@@ -29,6 +29,7 @@ GROUPS: Final = (
     "fireflyassets.cli.fence",
     "fireflyassets.cli.dlq",
     "fireflyassets.cli.budget",
+    "fireflyassets.cli.webhooks",
     "fireflyassets.local.commands",
 )
 """Modules in the order of the help; one that is not installed is left out."""

@@ -37,8 +37,6 @@ OVERLAP: Final = timedelta(hours=24)
 """How long a rotated secret still signs."""
 KEPT: Final = timedelta(days=30)
 """How long a delivery can be looked at and replayed."""
-STALE: Final = timedelta(days=3)
-"""A delivery that has waited so long for its endpoint is not sent by itself any more."""
 ATTEMPTS_KEPT: Final = 20
 HEAD: Final = 200
 """Letters of an answer's body that are kept."""
@@ -48,7 +46,7 @@ _HOW: Final = {
     "gone": "Enable the endpoint with PATCH /v1/endpoints/{id}; then replay with "
     "POST /v1/endpoints/{id}/replay what was missed. Until then ask GET /v1/jobs/{job_id}.",
     "down": "Answer 2xx to the try that comes each five minutes, and it is back by itself, with "
-    "what waits of the last three days. Until then ask GET /v1/campaigns/{campaign}/jobs.",
+    "what waits. Until then ask GET /v1/campaigns/{campaign}/jobs.",
 }
 
 
@@ -75,7 +73,7 @@ class Outcome(StrEnum):
     WAITING = "waiting"
     DELIVERED = "delivered"
     FAILED = "failed"
-    """No try is left, or it waited too long; it can be replayed."""
+    """No try is left; it can be replayed."""
 
 
 @dataclass(frozen=True, slots=True)

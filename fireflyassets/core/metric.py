@@ -40,6 +40,7 @@ _CALL: Final = ("endpoint", "credential", "customer", "status")
 _BY_CALL: Final = ((), ("endpoint",), ("credential",), ("customer",))
 _WIRE: Final = "each process that calls Adobe, at each HTTP call"
 _TURN: Final = "each run, as a job's turn ends"
+_TELLING: Final = "each process that delivers webhooks, at each try"
 _LEDGER: Final = "each process, once the ledger has it"
 _WATCH: Final = "the sensor `watch`, twice a minute, from the ledger, the queue and the limiter"
 
@@ -128,10 +129,28 @@ END_TO_END: Final = Metric(
     "end_to_end",
     Kind.HISTOGRAM,
     "Seconds",
-    "From intake to the terminal status. Webhooks are not sent yet; then it is to the webhook.",
+    "From intake to the terminal status.",
     _TURN,
     ("customer",),
     ((), ("customer",)),
+)
+WEBHOOK_END_TO_END: Final = Metric(
+    "webhook_end_to_end",
+    Kind.HISTOGRAM,
+    "Seconds",
+    "From intake to the webhook that tells the end and is answered 2xx.",
+    _TELLING,
+    ("customer",),
+    ((), ("customer",)),
+)
+WEBHOOK_TRIES: Final = Metric(
+    "webhook_tries",
+    Kind.COUNTER,
+    "Count",
+    "Tries to bring an event to an endpoint: `delivered`, or how it stands after one that failed.",
+    _TELLING,
+    ("customer", "outcome"),
+    ((), ("outcome",), ("customer", "outcome")),
 )
 STEPS: Final = Metric(
     "steps",
@@ -262,6 +281,8 @@ METRICS: Final = (
     BROKEN,
     RELEASED,
     END_TO_END,
+    WEBHOOK_END_TO_END,
+    WEBHOOK_TRIES,
     STEPS,
     OPERATIONS,
     FORECAST,

@@ -1,0 +1,106 @@
+"""From events to deliveries: the outbox is read, and each event written down for who wants it.
+
+In: pending events. Out: deliveries, durable; the bus and our own people told. Spends: nothing.
+Sending is not here (``stages/telling.py``).
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from fireflyassets.core.endpoint import Delivery, Endpoint, delivery_of
+from fireflyassets.core.event import Event
+from fireflyassets.core.job import JobRow
+from fireflyassets.ports.clock import Clock
+from fireflyassets.ports.ledger import JobLedger
+from fireflyassets.ports.webhooks import Announcer, WebhookStore
+from fireflyassets.stages import notify
+
+MOST: Final = 100
+"""Events of one turn."""
+LEASE: Final = timedelta(seconds=30)
+"""How long a delivery is a process's own: several tries' time."""
+FRESH: Final = timedelta(seconds=5)
+"""How old the list of a customer's endpoints may be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relayed:
+    """What one turn did."""
+
+    events: int
+    mine: tuple[Delivery, ...]
+    """Written as this process's own, to be sent at once."""
+    others: frozenset[str]
+    """Endpoints that more was written for than there is room for."""
+
+
+class Relay:
+    """Writes the deliveries of events. One at a time in a process; many processes may."""
+
+    def __init__(
+        self,
+        store: WebhookStore,
+        ledger: JobLedger,
+        clock: Clock,
+        *,
+        api_url: str,
+        announcer: Announcer | None = None,
+    ) -> None:
+        self._store = store
+        self._ledger = ledger
+        self._clock = clock
+        self._api_url = api_url
+        self._announcer = announcer
+        self._known: dict[str, tuple[datetime, list[Endpoint]]] = {}
+
+    def turn(self, room: Counter[str]) -> Relayed:
+        """Tell of what is pending; *room* says how many more each endpoint is to get at once.
+
+        Raises:
+            StoreUnavailable: What was not told by then stays pending.
+        """
+        mine: list[Delivery] = []
+        others: set[str] = set()
+        events = self._store.pending(most=MOST)
+        rows = self._rows(events)
+        for event in events:
+            made = list(self._made(event, rows.get(event.job_id), room))
+            if self._store.fan_out(event, made):
+                now = self._clock.now()
+                mine += [one for one in made if one.due_at and one.due_at > now]
+                others |= {one.endpoint_id for one in made if one.due_at and one.due_at <= now}
+        return Relayed(len(events), tuple(mine), frozenset(others))
+
+    def _rows(self, events: Sequence[Event]) -> dict[str, JobRow]:
+        wanted: defaultdict[str, set[str]] = defaultdict(set)
+        for one in events:
+            if one.job_id:
+                wanted[one.customer].add(one.job_id)
+        return {
+            job_id: row
+            for customer, ids in wanted.items()
+            for job_id, row in self._ledger.jobs(customer, sorted(ids)).items()
+        }
+
+    def _made(self, event: Event, row: JobRow | None, room: Counter[str]) -> Iterator[Delivery]:
+        body = notify.event_body(event, row, api_url=self._api_url)
+        if self._announcer:
+            self._announcer.announce(event, body)
+        asked_at = row.created_at if row else None
+        for endpoint in self._endpoints(event.customer):
+            if endpoint.wants(event.type):
+                now = self._clock.now()
+                at_once = room[endpoint.endpoint_id] > 0
+                room[endpoint.endpoint_id] -= at_once
+                due_at = now + LEASE if at_once else now
+                yield delivery_of(event, endpoint, body, due_at=due_at, asked_at=asked_at)
+
+    def _endpoints(self, customer: str) -> list[Endpoint]:
+        now = self._clock.now()
+        kept = self._known.get(customer)
+        if kept is None or now - kept[0] > FRESH:
+            kept = self._known[customer] = (now, self._store.endpoints(customer))
+        return kept[1]
