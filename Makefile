@@ -11,7 +11,7 @@ PYTEST := $(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 DEBIAN_PACKAGES := redis-server chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test test-full check openapi-check format bench-demo bench-fence bench-intake bench-limiter bench-polling debian-packages
+.PHONY: help demo up test test-full check openapi-check format bench-demo bench-fence bench-intake bench-limiter bench-polling bench-webhooks debian-packages
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' \
@@ -63,6 +63,9 @@ bench-fence: $(STAMP) ## Kill workers 200 times, compare the vendor's list with 
 
 bench-intake: $(STAMP) ## Measure the API's briefs, single jobs and racing claims; write out/bench/intake.json, fail where a bound is missed.
 	@$(BIN)/python benchmarks/intake.py
+
+bench-webhooks: $(STAMP) ## Measure webhooks from real transitions to receivers, through a kill; write out/bench/webhooks.json, fail where a bound is missed.
+	@$(BIN)/python benchmarks/webhooks.py
 
 bench-polling: $(STAMP) ## Measure polls, lag and memory with 1,000 jobs in flight; write out/bench/polling.json.
 	@$(BIN)/python benchmarks/polling.py

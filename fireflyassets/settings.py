@@ -138,6 +138,9 @@ class Settings(BaseSettings):
     webhook_trusted_hosts: tuple[str, ...] = ()
     """Hosts (JSON) that webhooks may go to though they are not on the public internet, on any port
     and without TLS: for tests on one machine, such as ``["127.0.0.1"]``. Never in production."""
+    webhook_topic_accounts: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Customer -> AWS accounts (JSON) whose SNS topics it may name as endpoints. Empty: none: a
+    topic that lets us publish says nothing of whose it is."""
     event_bus: str = ""
     """EventBridge bus that gets every event too; empty: none."""
     contacts: dict[str, str] = Field(default_factory=dict)

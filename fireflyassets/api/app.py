@@ -12,6 +12,7 @@ from fireflyassets.api import (
     result_routes,
     steering_routes,
     table_routes,
+    webhook_routes,
 )
 from fireflyassets.api.desk import Desk, Ports
 from fireflyassets.api.pages import app as pages
@@ -37,6 +38,7 @@ def create_app(ports: Ports, settings: Settings, sign_in: SignIn) -> FastAPI:
         result_routes,
         table_routes,
         steering_routes,
+        webhook_routes,
         open_routes,
     ):
         app.include_router(part.router, dependencies=[Depends(answers.known_version)])

@@ -16,6 +16,8 @@ from urllib.parse import urlsplit
 from fastapi import Depends, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer, SecurityScopes
 
+from fireflyassets.adapters.guarded_http import Guard
+from fireflyassets.adapters.webhook_secrets import WebhookSecrets
 from fireflyassets.api.problems import ProblemRaised, not_found
 from fireflyassets.api.reads import Buckets, KeptPages
 from fireflyassets.api.thumbnails import Thumbnails
@@ -36,8 +38,10 @@ from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.ports.pictures import PictureReader
 from fireflyassets.ports.queue import JobQueue
+from fireflyassets.ports.webhooks import WebhookStore
 from fireflyassets.settings import Settings
 from fireflyassets.stages import causes
+from fireflyassets.stages.endpoints import Endpoints
 from fireflyassets.stages.intake import Intake
 from fireflyassets.stages.pinning import pinned
 from fireflyassets.stages.replay import Replays
@@ -70,6 +74,9 @@ class Ports:
     guardrail: Guardrail
     limits: LimitsOf
     limiter: Limiter
+    webhooks: WebhookStore
+    webhook_secrets: WebhookSecrets
+    guard: Guard
 
 
 class Desk:
@@ -89,6 +96,8 @@ class Desk:
         )
         self.thumbnails = Thumbnails(ports.ledger, ports.objects, ports.pictures)
         self.steering = Steering(ports.ledger, ports.clock, self._keep)
+        self.endpoints = Endpoints(ports.webhooks, ports.clock)
+        self.topic_accounts = settings.webhook_topic_accounts
         self.bearers = Bearers(ports.keys, ports.clock, settings)
         self.buckets = Buckets(ports.clock, per_minute=settings.lists_per_minute)
         self.pages = KeptPages(ports.clock)

@@ -70,6 +70,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         guardrail=factory.guardrail,
         limits=factory.catalogue.limits_for,
         limiter=factory.limiter,
+        webhooks=factory.webhooks,
+        webhook_secrets=factory.webhook_secrets,
+        guard=composition.guard(settings),
         keys=FetchedKeys(factory.clock, issuer=settings.oidc_issuer, url=settings.oidc_keys_url),
     )
     if chosen.metrics_port is not None:

@@ -8,7 +8,7 @@ import argparse
 import asyncio
 import json
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -19,6 +19,7 @@ from fireflyassets.core.endpoint import Delivery, Outcome
 from fireflyassets.core.errors import UnusableArgument
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.webhooks import Chosen, WebhookStore
+from fireflyassets.stages.endpoints import every
 
 _ENDPOINTS: Final = ("endpoint", "kind", "state", "failures", "since", "url", "error")
 _DELIVERIES: Final = ("delivery", "endpoint", "type", "outcome", "tries", "last")
@@ -118,14 +119,6 @@ def _desk() -> "WebhookDesk":
 
     made = composition.factory()
     return WebhookDesk(made.webhooks, made.clock)
-
-
-def every(store: WebhookStore, chosen: Chosen) -> Iterator[Delivery]:
-    """Yield all deliveries that are meant, page by page, the newest first."""
-    after: str | None = None
-    while page := store.deliveries(chosen, after=after, most=_PAGE):
-        yield from page
-        after = page[-1].delivery_id
 
 
 @dataclass(frozen=True)

@@ -27,18 +27,16 @@ FRESH: Final = timedelta(seconds=5)
 
 
 @dataclass(frozen=True, slots=True)
-class Relayed:
-    """What one turn did."""
+class Prepared:
+    """An event with what is to be written of it."""
 
-    events: int
-    mine: tuple[Delivery, ...]
-    """Written as this process's own, to be sent at once."""
-    others: frozenset[str]
-    """Endpoints that more was written for than there is room for."""
+    event: Event
+    body: str
+    deliveries: tuple[Delivery, ...]
 
 
 class Relay:
-    """Writes the deliveries of events. One at a time in a process; many processes may."""
+    """Writes the deliveries of events. Processes share the work: each event is told by one."""
 
     def __init__(
         self,
@@ -56,23 +54,27 @@ class Relay:
         self._announcer = announcer
         self._known: dict[str, tuple[datetime, list[Endpoint]]] = {}
 
-    def turn(self, room: Counter[str]) -> Relayed:
-        """Tell of what is pending; *room* says how many more each endpoint is to get at once.
+    def read(self, room: Counter[str]) -> list[Prepared]:
+        """Return what is pending; *room* says how many more each endpoint is to get at once.
+
+        Such a delivery is this process's own for `LEASE`; any other is due for anybody.
 
         Raises:
-            StoreUnavailable: What was not told by then stays pending.
+            StoreUnavailable: Not now.
         """
-        mine: list[Delivery] = []
-        others: set[str] = set()
         events = self._store.pending(most=MOST)
         rows = self._rows(events)
-        for event in events:
-            made = list(self._made(event, rows.get(event.job_id), room))
-            if self._store.fan_out(event, made):
-                now = self._clock.now()
-                mine += [one for one in made if one.due_at and one.due_at > now]
-                others |= {one.endpoint_id for one in made if one.due_at and one.due_at <= now}
-        return Relayed(len(events), tuple(mine), frozenset(others))
+        return [self._prepared(event, rows.get(event.job_id), room) for event in events]
+
+    def tell(self, prepared: Prepared) -> bool:
+        """Tell our own side, and write the deliveries; False if another process did.
+
+        Raises:
+            StoreUnavailable: The event stays pending; our own side may be told again.
+        """
+        if self._announcer:
+            self._announcer.announce(prepared.event, prepared.body)
+        return self._store.fan_out(prepared.event, prepared.deliveries)
 
     def _rows(self, events: Sequence[Event]) -> dict[str, JobRow]:
         wanted: defaultdict[str, set[str]] = defaultdict(set)
@@ -85,10 +87,13 @@ class Relay:
             for job_id, row in self._ledger.jobs(customer, sorted(ids)).items()
         }
 
-    def _made(self, event: Event, row: JobRow | None, room: Counter[str]) -> Iterator[Delivery]:
+    def _prepared(self, event: Event, row: JobRow | None, room: Counter[str]) -> Prepared:
         body = notify.event_body(event, row, api_url=self._api_url)
-        if self._announcer:
-            self._announcer.announce(event, body)
+        return Prepared(event, body, tuple(self._made(event, body, row, room)))
+
+    def _made(
+        self, event: Event, body: str, row: JobRow | None, room: Counter[str]
+    ) -> Iterator[Delivery]:
         asked_at = row.created_at if row else None
         for endpoint in self._endpoints(event.customer):
             if endpoint.wants(event.type):

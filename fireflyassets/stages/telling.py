@@ -10,7 +10,7 @@ nothing, and what it had sent is sent again under the same id.
 import asyncio
 import logging
 from collections import Counter, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -32,19 +32,21 @@ from fireflyassets.core.errors import StoreUnavailable
 from fireflyassets.core.tally import Tally
 from fireflyassets.ports.clock import Clock, Offload
 from fireflyassets.ports.webhooks import Courier, WebhookStore
-from fireflyassets.stages.relay import FRESH, LEASE, Relay
+from fireflyassets.stages.relay import FRESH, LEASE, MOST, Prepared, Relay
 
 _log: Final = logging.getLogger(__name__)
 
 WIDEST: Final = 8
 """Tries of one endpoint side by side, once it has shown that it answers."""
 FIRST_WIDTH: Final = 2
-WAITING: Final = 32
+WAITING: Final = 100
 """Deliveries of one endpoint that a process holds; more stay in the table."""
 NEEDED: Final = timedelta(seconds=12)
 """Of a lease, so that a try ends within it."""
 LOOK_EVERY: Final = timedelta(seconds=30)
 """How often an endpoint's line in the table is looked at without a reason."""
+LOOK_FOR: Final = 25
+"""Deliveries that one look takes at most: each is a write."""
 IDLE: Final = timedelta(milliseconds=200)
 AWAY: Final = timedelta(seconds=1)
 
@@ -56,6 +58,7 @@ class _Lane:
     waiting: deque[Delivery] = field(default_factory=deque[Delivery])
     busy: int = 0
     width: int = FIRST_WIDTH
+    is_looking: bool = False
 
     def room(self, now: datetime) -> int:
         """Return how many more deliveries it takes now."""
@@ -101,13 +104,12 @@ class Telling:
         """Tell until *over* is set; then what is under way is brought to its end."""
         while not over.is_set():
             try:
-                did_something = await self.turn()
+                full = await self.turn()
             except StoreUnavailable as error:
                 _log.warning("Webhooks wait: %s", error)
                 await self._clock.sleep(AWAY)
-                continue
-            if not did_something:
-                await self._clock.sleep(IDLE)
+            else:
+                await self._clock.sleep(timedelta(0) if full else IDLE)
         await self.landed()
 
     async def landed(self) -> None:
@@ -120,6 +122,8 @@ class Telling:
     async def turn(self) -> bool:
         """Look once at the outbox and at the lines that may hold something; start what may go.
 
+        True where more is pending than one look takes.
+
         Raises:
             StoreUnavailable: A later turn does the rest.
         """
@@ -127,14 +131,32 @@ class Telling:
         if self._refreshed_at is None or now - self._refreshed_at > FRESH:
             self._refresh(await self._offload(self._store.every_endpoint), now)
         room = Counter({name: lane.room(now) for name, lane in self._lanes.items()})
-        relayed = await self._offload(self._relay.turn, room)
-        for one in relayed.mine:
-            self._lanes[one.endpoint_id].waiting.append(one)
-            self._begin(self._lanes[one.endpoint_id])
-        for name in relayed.others & self._lanes.keys():
-            self._look_by(self._lanes[name], self._clock.now())
-        found = [await self._look(lane) for lane in list(self._lanes.values())]
-        return bool(relayed.events or any(found))
+        prepared = await self._offload(self._relay.read, room)
+        told = await asyncio.gather(*map(self._tell, prepared), return_exceptions=True)
+        for one in told:
+            if isinstance(one, BaseException):
+                raise one
+        for lane in self._lanes.values():
+            self._begin(lane)  # A pause may be over, and with it the lease of what was held.
+            if lane.room(now) and lane.look_at <= now and not lane.is_looking:
+                lane.is_looking = True
+                self._start(self._look(lane))
+        return len(prepared) == MOST
+
+    async def _tell(self, prepared: Prepared) -> None:
+        """Have an event's deliveries written, and begin with those that are ours."""
+        if not await self._offload(self._relay.tell, prepared):
+            return
+        now = self._clock.now()
+        for one in prepared.deliveries:
+            lane = self._lanes.get(one.endpoint_id)
+            if lane is None or one.due_at is None:
+                continue
+            if one.due_at > now:
+                lane.waiting.append(one)
+                self._begin(lane)
+            else:
+                self._look_by(lane, now)
 
     def _refresh(self, endpoints: list[Endpoint], now: datetime) -> None:
         known = {one.endpoint_id: one for one in endpoints}
@@ -150,22 +172,28 @@ class Telling:
     def _look_by(self, lane: _Lane, at: datetime) -> None:
         lane.look_at = min(lane.look_at, at)
 
-    async def _look(self, lane: _Lane) -> bool:
-        """Take what is due of one endpoint, if it is time to look and there is room."""
-        self._begin(lane)  # A pause may be over, and with it the lease of what was held.
+    async def _look(self, lane: _Lane) -> None:
+        """Take some of what is due of one endpoint."""
         now = self._clock.now()
-        room = lane.room(now)
-        if not room or lane.look_at > now:
-            return False
+        most = min(lane.room(now), LOOK_FOR)
         lane.look_at = now + LOOK_EVERY
-        took = await self._offload(
-            self._store.claim, lane.endpoint, now=now, until=now + LEASE, most=room
-        )
-        lane.waiting.extend(took)
-        if len(took) == room:
-            lane.look_at = now
+        try:
+            took = await self._offload(
+                self._store.claim, lane.endpoint, now=now, until=now + LEASE, most=most
+            )
+            lane.waiting.extend(took)
+            if len(took) == most:
+                lane.look_at = now
+        except StoreUnavailable as error:
+            _log.warning("The line of %s was not read: %s", lane.endpoint.endpoint_id, error)
+        finally:
+            lane.is_looking = False
         self._begin(lane)
-        return bool(took)
+
+    def _start(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     def _begin(self, lane: _Lane) -> None:
         """Start as many tries as the lane's width allows."""
@@ -177,9 +205,7 @@ class Telling:
                 self._look_by(lane, one.due_at or now)
                 continue
             lane.busy += 1
-            task = asyncio.create_task(self._try(lane, one))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._start(self._try(lane, one))
 
     async def _try(self, lane: _Lane, delivery: Delivery) -> None:
         try:

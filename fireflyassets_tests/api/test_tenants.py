@@ -26,12 +26,30 @@ ROUTES = [
     if route.path not in OPEN_TO_ALL
     for method in sorted(route.methods or ())
 ]
+HOOK = {"url": "https://hooks.example.com/in"}
 NAMES = {"customer": CUSTOMER, "campaign": CAMPAIGN, "aspect": ASPECTS[1], "name": ASPECTS[1]}
+
+
+def hooked(desk: Clerk) -> dict[str, str]:
+    """Return the ids of an endpoint of ours and of a delivery to it."""
+    (name, *_) = [one["endpointId"] for one in endpoints(desk)] or [
+        desk.ask("POST", "/v1/endpoints", json=HOOK).json()["endpointId"]
+    ]
+    sent = desk.ask("GET", "/v1/deliveries").json()["deliveries"] or [
+        desk.ask("POST", f"/v1/endpoints/{name}/test").json()
+    ]
+    return {"endpoint_id": name, "delivery_id": sent[0]["deliveryId"]}
+
+
+def endpoints(desk: Clerk) -> list[dict[str, str]]:
+    """Return our endpoints as they stand."""
+    return desk.ask("GET", "/v1/endpoints").json()["endpoints"]
 
 
 def ask(desk: Clerk, method: str, path: str, job_id: str, sent: str | None) -> httpx.Response:
     """Ask a route about a job; a route that takes a job gets one of a key of its own."""
-    address = path.format(**NAMES, job_id=job_id)
+    named = hooked(desk) if "_id}" in path and "job" not in path else {}
+    address = path.format(**NAMES, **named, job_id=job_id)
     if method == "GET":
         return desk.ask(method, address, token=sent)
     if path.endswith(":batch"):
@@ -43,6 +61,9 @@ def ask(desk: Clerk, method: str, path: str, job_id: str, sent: str | None) -> h
     if path.endswith("/references"):
         kind = {"Content-Type": "image/jpeg"}
         return desk.ask(method, address, token=sent, content=picture(), headers=kind)
+    if path.startswith("/v1/endpoints"):
+        changed = {"enabled": False} if method == "PATCH" else HOOK
+        return desk.ask(method, address, token=sent, json=changed)
     steers = path.endswith(("/hold", "/resume"))
     body = {"reason": "a test"} if steers else JOB | {"idempotencyKey": "k9"}
     return desk.ask(method, address, token=sent, json=body)
@@ -63,6 +84,8 @@ def test_another_tenant_sees_and_moves_nothing_of_ours(method: str, path: str) -
     desk = clerk()
     job_id = finished(desk)
     before = desk.door.ledger.job(job_id)
+    hooked(desk)
+    hooks = endpoints(desk)
     never = ids.job_id(CUSTOMER, "never")
 
     theirs = ask(desk, method, path, job_id, OTHER)
@@ -75,6 +98,9 @@ def test_another_tenant_sees_and_moves_nothing_of_ours(method: str, path: str) -
         assert theirs.content == nobodys.content
     assert desk.door.ledger.job(job_id) == before
     assert desk.door.ledger.campaign_hold(CUSTOMER, CAMPAIGN) is None
+    assert endpoints(desk) == hooks
+    if "{endpoint_id}" in path or "{delivery_id}" in path:
+        assert theirs.status_code == 404
 
 
 @pytest.mark.parametrize(("method", "path"), ROUTES)
