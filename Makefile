@@ -8,10 +8,10 @@ STAMP := .venv/.synced
 # whole files in the order of conftest.py, which puts the longest first.
 PYTEST := $(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 # What the tests marked `full` need beside the lock, by Debian's names.
-DEBIAN_PACKAGES := redis-server chromium
+DEBIAN_PACKAGES := redis-server postgresql chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test test-full check openapi-check format bench-demo bench-fence bench-intake bench-limiter bench-polling bench-webhooks debian-packages
+.PHONY: help demo up test test-full check openapi-check format bench-aws-calls bench-chaos bench-demo bench-fairness bench-fence bench-intake bench-limiter bench-polling bench-scale bench-waves bench-webhooks debian-packages
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' \
@@ -23,8 +23,9 @@ $(STAMP): uv.lock pyproject.toml .ci/bootstrap
 demo: $(STAMP) ## Run the main job on this machine; exit 0 only if all of it worked.
 	@$(BIN)/fireflyassets demo $(ARGS)
 
-up: $(STAMP) ## Start the local stack and keep it; Ctrl-C stops it.
-	@$(BIN)/fireflyassets up $(ARGS)
+up: $(STAMP) ## Start the local stack and keep it; Ctrl-C stops it. PG=1: on Postgres.
+	@$(if $(PG),$(MAKE) --no-print-directory debian-packages DEBIAN_PACKAGES=postgresql)
+	@$(BIN)/fireflyassets up $(if $(PG),--postgres) $(ARGS)
 
 test: $(STAMP) ## Run all tests that need nothing but the lock, the fast ones first.
 	$(PYTEST) -m "not stack and not full"
@@ -56,10 +57,20 @@ bench-limiter: $(STAMP) debian-packages ## Measure the limiter and its rivals; f
 bench-demo: $(STAMP) ## Run the demo afresh, write out/bench/demo.json, fail where a bound is missed.
 	@$(BIN)/python benchmarks/demo.py
 
+bench-fairness: $(STAMP) ## Put 5,000 jobs of one tenant beside nine with 20 each; write out/bench/fairness.json.
+	@$(BIN)/python benchmarks/fairness.py
+
 bench-fence: $(STAMP) ## Kill workers 200 times, compare the vendor's list with the tables, plant two faults.
 	@$(BIN)/python benchmarks/fence.py
 	@$(BIN)/python benchmarks/fence.py --mutant lease
 	@$(BIN)/python benchmarks/fence.py --mutant resubmit
+
+bench-chaos: $(STAMP) ## Let everything go wrong for 300 jobs, write out/bench/chaos.json, fail where a bound is missed; plant four faults.
+	@$(BIN)/python benchmarks/chaos.py $(ARGS)
+	@$(BIN)/python benchmarks/chaos.py --mutant class
+	@$(BIN)/python benchmarks/chaos.py --mutant snapshot
+	@$(BIN)/python benchmarks/chaos.py --mutant threshold
+	@$(BIN)/python benchmarks/chaos.py --mutant replay
 
 bench-intake: $(STAMP) ## Measure the API's briefs, single jobs and racing claims; write out/bench/intake.json, fail where a bound is missed.
 	@$(BIN)/python benchmarks/intake.py
@@ -69,6 +80,15 @@ bench-webhooks: $(STAMP) ## Measure webhooks from real transitions to receivers,
 
 bench-polling: $(STAMP) ## Measure polls, lag and memory with 1,000 jobs in flight; write out/bench/polling.json.
 	@$(BIN)/python benchmarks/polling.py
+
+bench-aws-calls: $(STAMP) ## Count what a job of three aspects asks of AWS; write out/bench/aws-calls.json.
+	@$(BIN)/python benchmarks/aws_calls.py $(ARGS)
+
+bench-scale: $(STAMP) debian-packages ## Run a campaign of 10,000 jobs on Postgres (ARGS="--jobs 20000"); write out/bench/scale.json.
+	@$(BIN)/python benchmarks/scale.py $(ARGS)
+
+bench-waves: $(STAMP) debian-packages ## Measure a wave of 500 jobs beside one run per job on Postgres; write out/bench/waves.json.
+	@PYTHONPATH=. $(BIN)/python benchmarks/waves.py $(ARGS)
 
 debian-packages:
 	@missing=$$(for name in $(DEBIAN_PACKAGES); do \

@@ -19,7 +19,7 @@ from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.request import RawRequest
 from fireflyassets.ports.entries import Wave
 from fireflyassets.stages.dispatch import RunState, give_back_stranded, sweep
-from fireflyassets.stages.forming import Lane, form, next_batches
+from fireflyassets.stages.forming import Lane, form, next_batch
 from fireflyassets.stages.intake import Intake
 from fireflyassets.wave.assembly import Shop
 from fireflyassets.wave.beginning import begin
@@ -150,19 +150,16 @@ class Worker:
     def next_wave(self) -> Wave | None:
         """Form and start the customer's next wave."""
         shop, now = self.shop, self.shop.clock.now()
-        for batch in next_batches(
-            shop.ledger,
-            [self.lane],
-            waves_per_lane=shop.settings.runs_per_tenant,
-            size=lambda _: shop.settings.wave_jobs,
-            now=now,
-        ):
-            wave_id = shop.new_wave_id()
-            formed = form(shop.ledger, batch, wave_id=wave_id, now=now)
-            if formed is not None:
-                shop.ledger.launched(wave_id)
-                return begin(shop.ledger, wave_id, self.run_id, settings=shop.settings, now=now)
-        return None
+        mine = [one for one in shop.ledger.open_waves() if one.customer == self.lane.customer]
+        if len(mine) >= shop.settings.runs_per_tenant:
+            return None
+        most = shop.settings.wave_jobs
+        batch = next_batch(shop.ledger, self.lane, CAMPAIGN, most=most, now=now)
+        wave_id = shop.new_wave_id()
+        if batch is None or form(shop.ledger, batch, wave_id=wave_id, now=now) is None:
+            return None
+        shop.ledger.launched(wave_id)
+        return begin(shop.ledger, wave_id, self.run_id, settings=shop.settings, now=now)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from fireflyassets.adapters.aws import clients
 from fireflyassets.adapters.aws.announcer import AwsAnnouncer
 from fireflyassets.adapters.aws.backlog import DynamoBacklog
 from fireflyassets.adapters.aws.counted_ledger import CountedLedger
+from fireflyassets.adapters.aws.metric_history import CloudWatchHistory
 from fireflyassets.adapters.aws.metrics import CloudWatchSink
 from fireflyassets.adapters.aws.objects import S3ObjectStore
 from fireflyassets.adapters.aws.queue import SqsQueue
@@ -45,6 +46,7 @@ from fireflyassets.ports.backlog import Backlog
 from fireflyassets.ports.clock import Clock, Lanes
 from fireflyassets.ports.guardrail import Guardrail
 from fireflyassets.ports.ledger import JobLedger
+from fireflyassets.ports.metrics import MetricHistory
 from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.ports.pictures import PictureReader
 from fireflyassets.ports.queue import JobQueue
@@ -54,9 +56,14 @@ from fireflyassets.settings import LogFormat, Settings
 from fireflyassets.stages import causes
 from fireflyassets.stages.intake import Intake
 from fireflyassets.stages.letters import Letters
+from fireflyassets.stages.outlook import Outlook
+from fireflyassets.stages.pinning import Pins
+from fireflyassets.stages.planning import Planning
 from fireflyassets.stages.relay import Relay
 from fireflyassets.stages.replay import Replays
+from fireflyassets.stages.retries import Retries
 from fireflyassets.stages.telling import Telling
+from fireflyassets.wave.asking import Asking
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +83,7 @@ class Factory:
     adobe: Workshop
     webhooks: WebhookStore
     webhook_secrets: WebhookSecrets
+    metrics: MetricHistory
 
 
 def build(settings: Settings) -> Factory:
@@ -109,6 +117,9 @@ def build(settings: Settings) -> Factory:
         ),
         webhooks=DynamoWebhooks(dynamodb, prefix=settings.table_prefix),
         webhook_secrets=WebhookSecrets(secret_store, settings.webhook_secret, clock),
+        metrics=CloudWatchHistory(
+            lambda: clients.cloudwatch(settings.region), settings.metrics_namespace
+        ),
     )
 
 
@@ -124,12 +135,37 @@ def replays(made: Factory) -> Replays:
     return causes.replays(*ports, limit=made.settings.replays_per_job)
 
 
+def outlook(made: Factory) -> Outlook:
+    """Return the look ahead over a process's ports; it keeps its counts for a while."""
+    catalogue = made.catalogue
+    ports = (made.ledger, made.backlog, catalogue, made.limiter, catalogue.limits_for, made.clock)
+    return Outlook(*ports)
+
+
+def asking(made: Factory) -> Asking:
+    """Return the use case of "why does it wait?"."""
+    return Asking(outlook(made))
+
+
+def intake(made: Factory) -> Intake:
+    """Return intake over a process's ports."""
+    ports = (made.ledger, made.objects, made.queue, made.catalogue, made.clock, made.guardrail)
+    return Intake(*ports)
+
+
+def planning(made: Factory) -> Planning:
+    """Return the use case of plans."""
+    return Planning(intake(made), outlook(made))
+
+
+def retries(made: Factory) -> Retries:
+    """Return what tells how much jobs have spent of their budgets of tries."""
+    return Retries(Pins(made.objects, made.catalogue), made.settings.replays_per_job)
+
+
 def letters(made: Factory) -> Letters:
     """Return the use case of dead letters."""
-    intake = Intake(
-        made.ledger, made.objects, made.queue, made.catalogue, made.clock, made.guardrail
-    )
-    return Letters(made.queue, intake, made.settings.queue_senders)
+    return Letters(made.queue, intake(made), made.settings.queue_senders)
 
 
 def guard(settings: Settings) -> Guard:
@@ -175,7 +211,7 @@ def pump() -> Pump | None:
     if not settings.metrics_namespace:
         return None
     sink = CloudWatchSink(lambda: clients.cloudwatch(settings.region), settings.metrics_namespace)
-    made = Pump(tally(), sink, SystemClock())
+    made = Pump(tally(), sink, SystemClock(), every=settings.metrics_every)
     made.start()
     return made
 

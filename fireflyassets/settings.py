@@ -68,6 +68,11 @@ class Settings(BaseSettings):
     """``json``: an object a line, with run, job, customer and release. ``text``: for eyes."""
     metrics_namespace: str = "fireflyassets"
     """CloudWatch's namespace for our metrics; empty: none are sent."""
+    house_tenant: str = ""
+    """The tenant whose people with the right ``ops`` see numbers of all customers on the page of
+    metrics; empty: nobody, but on a local stack. All others see those of their own customer."""
+    metrics_every: timedelta = Field(default=timedelta(seconds=30), gt=timedelta(0))
+    """How often a process sends them: half an alarm's period, so that none is without a gauge."""
     end_to_end_baseline: timedelta = Field(default=timedelta(hours=1), gt=timedelta(0))
     """Normal time of nineteen jobs of twenty, from intake to their end: twice of it alarms."""
 
@@ -88,11 +93,19 @@ class Settings(BaseSettings):
     queue: str = "fireflyassets-jobs"
     """SQS queue name; its dead-letter queue is ``<queue>-dlq``."""
 
+    pg_url: SecretStr | None = None
+    """Postgres for Dagster's runs and events (``postgresql://user:password@host/database``), which
+    needs ``fireflyassets[postgres]``; without it they are SQLite files in ``DAGSTER_HOME``."""
+
     api_url: str = "http://127.0.0.1:8000"
     """Public base of our own API: what links in metadata and answers start with."""
     lists_per_minute: int = Field(default=120, ge=1)
-    """How often a tenant may ask one API process for lists and sums of campaigns; a minute's worth
-    may come at once."""
+    """How often a tenant may ask one API process for lists and sums of campaigns, pages of them
+    included; a minute's worth may come at once."""
+    reads_per_minute: int = Field(default=6000, ge=1)
+    """The same of single jobs, their outputs and pictures."""
+    writes_per_minute: int = Field(default=6000, ge=1)
+    """The same of whatever is sent or steered: jobs, briefs, pictures, forms of pages."""
     oidc_issuer: str = ""
     """Who issues the bearer tokens of the API: the very text of their claim ``iss``. Empty: nobody
     is let in."""
@@ -170,6 +183,8 @@ class Settings(BaseSettings):
     """Jobs in a campaign up to which each partition gets its own check rows."""
     runs_per_tenant: int = Field(default=2, ge=1)
     """Non-terminal waves of one tenant and credential: one at work and one warm."""
+    runs_per_credential: int = Field(default=12, ge=1)
+    """Non-terminal waves of all tenants under one credential."""
     replays_per_job: int = Field(default=3, ge=0)
     """How often a job in ``dlq`` is run again by tool or policy; by hand it always can be."""
     replay_automatically: tuple[FailureClass, ...] = ()

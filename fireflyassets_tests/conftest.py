@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from fireflyassets_tests.services import HOST, own_ministack, own_redis
+from fireflyassets_tests.services import HOST, own_ministack, own_postgres, own_redis
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -32,3 +32,10 @@ def redis_url() -> Iterator[str]:
     """Yield the URL of a real Redis server, started once for the session, without persistence."""
     with own_redis() as service:
         yield f"redis://{HOST}:{service.port}/0"
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    """Yield the URL of a real Postgres, started once for the session."""
+    with own_postgres() as url:
+        yield url

@@ -20,6 +20,8 @@ from urllib.request import urlopen
 
 import pytest
 
+from fireflyassets.core.errors import UnusableConfiguration
+from fireflyassets.local import database
 from fireflyassets.local.access import HOST
 from fireflyassets.local.environment import embedded_aws
 
@@ -74,6 +76,27 @@ def own_redis() -> Iterator[Service]:
         yield from _running(
             Service(command, {"PATH": os.defpath}, folder, port, lambda: accepts(port))
         )
+
+
+@contextmanager
+def own_postgres() -> Iterator[str]:
+    """Yield the URL of a Postgres with nothing in it."""
+    port = free_port()
+    with tempfile.TemporaryDirectory(prefix="pg") as folder:
+        Path(folder).chmod(0o755)  # Its user must get in.
+        place, environment = Path(folder, "database"), {"PATH": os.defpath, "TMPDIR": folder}
+        try:
+            making = database.making(place)
+        except UnusableConfiguration as lacking:
+            pytest.fail(str(lacking))
+        subprocess.run(making, env=environment, cwd=folder, check=True, capture_output=True)  # noqa: S603 - as below.
+        command = list(database.serving(place, port))
+        service = Service(command, environment, folder, port, lambda: accepts(port))
+        try:
+            yield database.url(port)
+        finally:
+            service.signal(signal.SIGINT)  # Else it waits for clients that hold connections.
+            service.stop()
 
 
 @contextmanager

@@ -7,12 +7,14 @@ from fireflyassets.api import (
     description,
     intake_routes,
     open_routes,
+    plan_routes,
     problems,
     reference_routes,
     result_routes,
     steering_routes,
     table_routes,
     webhook_routes,
+    why_routes,
 )
 from fireflyassets.api.desk import Desk, Ports
 from fireflyassets.api.pages import app as pages
@@ -34,9 +36,11 @@ def create_app(ports: Ports, settings: Settings, sign_in: SignIn) -> FastAPI:
     app.state.desk = Desk(ports, settings)
     for part in (
         intake_routes,
+        plan_routes,
         reference_routes,
         result_routes,
         table_routes,
+        why_routes,
         steering_routes,
         webhook_routes,
         open_routes,

@@ -87,7 +87,7 @@ _CASES: Final[Mapping[HTTPStatus, _Case]] = {
         ),
     ),
     HTTPStatus.GONE: _Case(
-        "The file is no longer kept.",
+        "What it names is no longer kept, or too old.",
         "The output is no longer kept.",
         Problem("aspect", "expired", "The output is no longer kept.", "Ask for the job anew."),
     ),
@@ -126,6 +126,7 @@ _OF_ALL: Final = (
     HTTPStatus.BAD_REQUEST,
     HTTPStatus.UNAUTHORIZED,
     HTTPStatus.FORBIDDEN,
+    HTTPStatus.TOO_MANY_REQUESTS,
     HTTPStatus.INTERNAL_SERVER_ERROR,
     HTTPStatus.SERVICE_UNAVAILABLE,
 )

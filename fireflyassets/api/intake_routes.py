@@ -17,7 +17,14 @@ from fireflyassets.core.brief import Row, json_object, read_csv, read_json_lines
 from fireflyassets.core.request import KEY_FIELD, Problem, RawRequest, raw_request
 from fireflyassets.ports.entries import Conflict, Recorded
 from fireflyassets.stages.budgeting import Unaffordable
-from fireflyassets.stages.intake import Answer, Invalid, Priced, Withheld
+from fireflyassets.stages.intake import (
+    Answer,
+    Invalid,
+    Priced,
+    Withheld,
+    conflict,
+    problems_of,
+)
 
 router: Final = APIRouter()
 
@@ -76,7 +83,7 @@ def accept_job(
         problem = answer.problem()
         raise ProblemRaised(HTTPStatus.PAYMENT_REQUIRED, "The job was not accepted.", problem)
     if isinstance(answer, Conflict | Withheld):
-        raise ProblemRaised(HTTPStatus.CONFLICT, "The job was not accepted.", shapes.conflict())
+        raise ProblemRaised(HTTPStatus.CONFLICT, "The job was not accepted.", conflict())
     if dry_run == "true":
         return JSONResponse(shapes.estimate(campaign, rows, [answer], [], api_url=at.api_url))
     told = shapes.job(answer.row, api_url=at.api_url)
@@ -119,7 +126,7 @@ def accept_brief(
         partial=partial == "true",
         dry_run=dry_run == "true",
     )
-    problems = shapes.problems_of(brief.rows, answers)
+    problems = problems_of(brief.rows, answers)
     bad = sum(isinstance(answer, Invalid | Conflict | Unaffordable) for answer in answers)
     # Without `partial` a bad row stops all new ones; only a race lets some be recorded beside it.
     new = any(isinstance(answer, Recorded | Priced) for answer in answers)

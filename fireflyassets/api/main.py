@@ -62,6 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _log.warning("Quarantined %s: %s", bad.path, bad.reason)
     ports = Ports(
         ledger=factory.ledger,
+        backlog=factory.backlog,
         objects=factory.objects,
         queue=factory.queue,
         catalogue=factory.catalogue,
@@ -73,6 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         webhooks=factory.webhooks,
         webhook_secrets=factory.webhook_secrets,
         guard=composition.guard(settings),
+        metrics=factory.metrics,
         keys=FetchedKeys(factory.clock, issuer=settings.oidc_issuer, url=settings.oidc_keys_url),
     )
     if chosen.metrics_port is not None:

@@ -6,13 +6,12 @@ Belongs here: reads of the caller's own rows. Does not: writes.
 from collections.abc import Sequence
 from datetime import timedelta
 from http import HTTPStatus
-from math import ceil
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
 from fastapi.responses import RedirectResponse, Response
 
-from fireflyassets.api import answers, shapes
+from fireflyassets.api import answers, budget_shapes, shapes
 from fireflyassets.api.answers import IfNoneMatch, body_of, place, tell
 from fireflyassets.api.description import RETOLD, headers, refusals
 from fireflyassets.api.desk import (
@@ -20,40 +19,22 @@ from fireflyassets.api.desk import (
     Desk,
     Onlooker,
     Reader,
-    costed,
     job_row,
     require_campaign,
 )
 from fireflyassets.api.problems import ProblemRaised, not_found
+from fireflyassets.api.shown_job import ShownJob, shown_job
 from fireflyassets.api.tokens import Caller, Scope
 from fireflyassets.core import ids
 from fireflyassets.core.budget import month_of, side_by_side
-from fireflyassets.core.finish import Finish, expected
+from fireflyassets.core.finish import Expectation, expected, is_going
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.request import Problem
 from fireflyassets.core.status import HumanReview, Status
 from fireflyassets.stages import notify
-from fireflyassets.wave.assembly import contract_jobs_per_minute
+from fireflyassets.stages.outlook import each_call
 
 router: Final = APIRouter()
-
-
-def not_too_often(at: AtDesk, who: Reader) -> None:
-    """Refuse a tenant that reads lists more often than the setting allows.
-
-    Raises:
-        ProblemRaised: 429, with how many seconds to wait.
-    """
-    wait = at.buckets.take(who.tenant)
-    if wait is not None:
-        sentence = "This tenant asks for lists and sums more often than is allowed."
-        fix = "Wait as long as Retry-After says; ask for larger pages, and less often."
-        raise ProblemRaised(
-            HTTPStatus.TOO_MANY_REQUESTS,
-            sentence,
-            Problem("", "rate", sentence, fix),
-            headers={"Retry-After": str(ceil(wait.total_seconds()))},
-        )
 
 
 URL_LIFE: Final = timedelta(minutes=5)
@@ -65,13 +46,13 @@ _NOT_STORED: Final = {"Cache-Control": "no-store"}
 
 @router.get(
     "/v1/jobs/{job_id}",
-    response_model=shapes.Job,
+    response_model=ShownJob,
     responses={**RETOLD, **refusals(HTTPStatus.NOT_FOUND)},
 )
 def show_job(at: AtDesk, who: Reader, job_id: str, if_none_match: IfNoneMatch = None) -> Response:
-    """Tell how a job stands, and what its calls have cost so far."""
-    row = costed(at, job_row(at, who.tenant, job_id))
-    return tell(body_of(shapes.job(row, api_url=at.api_url)), if_none_match)
+    """Tell how a job stands, and what its calls and tries have come to so far."""
+    row = job_row(at, who.tenant, job_id)
+    return tell(body_of(shown_job(at, row)), if_none_match)
 
 
 @router.get(
@@ -120,8 +101,7 @@ def _without_outputs(row: JobRow) -> ProblemRaised:
 @router.get(
     "/v1/campaigns/{campaign}",
     response_model=shapes.Campaign,
-    responses={**RETOLD, **refusals(HTTPStatus.NOT_FOUND, HTTPStatus.TOO_MANY_REQUESTS)},
-    dependencies=[Depends(not_too_often)],
+    responses={**RETOLD, **refusals(HTTPStatus.NOT_FOUND)},
 )
 def sum_up(at: AtDesk, who: Reader, campaign: str, if_none_match: IfNoneMatch = None) -> Response:
     """Tell a campaign's counts by status, its cost so far, and when it is expected to be done."""
@@ -141,13 +121,13 @@ def campaign_sums(at: Desk, tenant: str, campaign: str) -> shapes.Campaign:
 
 def _finish(
     at: Desk, tenant: str, campaign: str, rows: Sequence[JobRow], *, stopped: bool
-) -> Finish:
+) -> Expectation:
     if stopped:
-        return Finish(None, "No finish is expected: it is on hold or out of service.")
+        why = "No finish is expected: it is on hold or out of service."
+        return Expectation(None, None, why)
     loaded = at.ports.catalogue.campaign(tenant, campaign)
-    credential = at.ports.catalogue.credential(loaded.config.credential, customer=tenant)
-    pace = contract_jobs_per_minute(at.ports.limits, loaded, credential.organisation)
-    return expected(rows, jobs_per_minute=pace, now=at.ports.clock.now())
+    traffic = at.outlook.traffic(loaded, own=sum(map(is_going, rows)))
+    return expected(rows, each_call(loaded), traffic)
 
 
 @router.get(
@@ -158,10 +138,8 @@ def _finish(
         **refusals(
             HTTPStatus.NOT_FOUND,
             HTTPStatus.UNPROCESSABLE_ENTITY,
-            HTTPStatus.TOO_MANY_REQUESTS,
         ),
     },
-    dependencies=[Depends(not_too_often)],
 )
 def list_jobs(
     at: AtDesk,
@@ -191,14 +169,14 @@ def list_jobs(
     return tell(at.pages.page(asked, page), if_none_match)
 
 
-@router.get("/v1/budgets", response_model=shapes.Budgets, responses={**RETOLD, **refusals()})
+@router.get("/v1/budgets", response_model=budget_shapes.Budgets, responses={**RETOLD, **refusals()})
 def show_budgets(at: AtDesk, who: Reader, if_none_match: IfNoneMatch = None) -> Response:
     """Tell this month's budgets: what is spent, reserved and left; none is set: no cap."""
     now, ports = at.ports.clock.now(), at.ports
     month = month_of(now)
     caps = ports.catalogue.caps(who.tenant, now.date())
     found = side_by_side(caps, ports.ledger.counters(who.tenant, month), who.tenant, month)
-    return tell(body_of(shapes.budgets(month, found, now)), if_none_match)
+    return tell(body_of(budget_shapes.budgets(month, found, now)), if_none_match)
 
 
 @router.get("/assets/{customer}/{campaign}/{job_id}/{name}", include_in_schema=False)

@@ -54,6 +54,7 @@ RULES: Final = {
     "picture": "A reference is one whole picture in a known format, within bounds of pixels and "
     "bytes.",
     "parameter": "A parameter of an address is one of those values that the description names.",
+    "plan": "A plan is released under the campaign, templates and fonts that it was made with.",
     "quote": "A quoted cell ends with a quote; a quote inside one is written twice.",
     "rate": "A tenant may read lists so often in a minute; Retry-After says when again.",
     "reference": "A job names a picture that was sent here before, where its recipe takes one.",

@@ -6,9 +6,7 @@ certainly billed, ``costPossible`` what may have been billed besides.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from datetime import datetime
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Annotated
 
@@ -16,17 +14,15 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from fireflyassets.api.problems import ProblemPart, said
-from fireflyassets.core import event, guidance
+from fireflyassets.core import guidance
 from fireflyassets.core.brief import Row
-from fireflyassets.core.budget import Standing
-from fireflyassets.core.finish import Finish
+from fireflyassets.core.finish import Expectation
 from fireflyassets.core.job import Hold, JobRow
-from fireflyassets.core.request import KEY_FIELD, Problem
+from fireflyassets.core.request import Problem
 from fireflyassets.core.status import HumanReview, Status
-from fireflyassets.ports.entries import Conflict, Duplicate, Recorded
+from fireflyassets.ports.entries import Duplicate, Recorded
 from fireflyassets.stages import notify
-from fireflyassets.stages.budgeting import Unaffordable
-from fireflyassets.stages.intake import Answer, Invalid, Priced
+from fireflyassets.stages.intake import Answer, Priced
 
 Operations = Annotated[
     str,
@@ -39,14 +35,14 @@ Operations = Annotated[
 Key = Annotated[str, Field(examples=["market-01"])]
 
 
-class Job(event.JobPayload, TypedDict):
+class Job(notify.JobPayload, TypedDict):
     """A job: how it stands, why it waits, what it costs."""
 
     idempotencyKey: Key
     url: Annotated[str, Field(json_schema_extra={"format": "uri"})]
-    createdAt: event.Instant
-    updatedAt: event.Instant
-    notBefore: Annotated[event.Instant | None, Field(description="When it is due, if parked.")]
+    createdAt: notify.Instant
+    updatedAt: notify.Instant
+    notBefore: Annotated[notify.Instant | None, Field(description="When it is due, if parked.")]
     held: Annotated[bool, Field(description="Whether it waits for a person.")]
     reason: Annotated[str | None, Field(description="Why it waits, or why it ended as it did.")]
     failureClass: Annotated[
@@ -80,7 +76,10 @@ class Campaign(TypedDict):
     costActual: Operations
     costPossible: Operations
     expectedFinish: Annotated[
-        event.Instant | None, Field(description="To the minute; null where none is expected.")
+        notify.Instant | None, Field(description="To the minute; null where none is expected.")
+    ]
+    expectedFinishLate: Annotated[
+        notify.Instant | None, Field(description="One time in ten it is later than this.")
     ]
     expectedFinishNote: Annotated[
         str, Field(description="What the expectation takes for granted, or why there is none.")
@@ -130,57 +129,15 @@ class Estimate(TypedDict):
     problems: list[ProblemPart]
 
 
-class Budget(TypedDict):
-    """What one budget has taken of its cap."""
-
-    scope: Annotated[
-        str, Field(description="customer, campaign:NAME or tag:KEY=VALUE.", examples=["customer"])
-    ]
-    cap: Annotated[Operations | None, Field(description="Without any raise; null: none is set.")]
-    raisedBy: Annotated[Operations | None, Field(description="On top of the cap, for now.")]
-    raisedUntil: event.Instant | None
-    spent: Operations
-    reserved: Annotated[
-        Operations,
-        Field(description="Held for jobs that are open, and what else may have been billed."),
-    ]
-    left: Operations | None
-
-
-class Budgets(TypedDict):
-    """A month's budgets; a job counts to the month (UTC) in which it was accepted."""
-
-    month: Annotated[str, Field(examples=["2026-11"])]
-    budgets: Annotated[list[Budget], Field(description="Empty: none is set; nothing is capped.")]
-
-
-def budgets(month: str, standings: Iterable[Standing], now: datetime) -> Budgets:
-    """Return a month's budgets."""
-    return {"month": month, "budgets": [_budget(one, now) for one in standings]}
-
-
-def _budget(one: Standing, now: datetime) -> Budget:
-    raised, left = one.raised(now), one.left(now)
-    return {
-        "scope": one.counter.scope,
-        "cap": str(one.cap.operations) if one.cap else None,
-        "raisedBy": str(raised.operations) if raised else None,
-        "raisedUntil": event.instant(raised.until) if raised else None,
-        "spent": str(one.counter.spent),
-        "reserved": str(one.counter.reserved),
-        "left": None if left is None else str(left),
-    }
-
-
 def job(row: JobRow, *, api_url: str) -> Job:
     """Return a job: what a webhook says, and what only its owner asks."""
     return {
         **notify.payload(row, api_url=api_url),
         "idempotencyKey": row.idempotency_key,
         "url": f"{api_url}/v1/jobs/{row.job_id}",
-        "createdAt": event.instant(row.created_at),
-        "updatedAt": event.instant(row.updated_at),
-        "notBefore": None if row.not_before is None else event.instant(row.not_before),
+        "createdAt": notify.instant(row.created_at),
+        "updatedAt": notify.instant(row.updated_at),
+        "notBefore": None if row.not_before is None else notify.instant(row.not_before),
         "held": row.hold is not None,
         "reason": row.hold.reason if row.hold else row.reason,
         "failureClass": None if row.failure is None else row.failure.value,
@@ -196,7 +153,7 @@ def campaign(
     name: str,
     rows: Sequence[JobRow],
     hold: Hold | None,
-    finish: Finish,
+    finish: Expectation,
     *,
     out_of_service: str | None,
 ) -> Campaign:
@@ -212,7 +169,8 @@ def campaign(
         "costEstimate": str(sum((row.cost_estimate for row in rows), Decimal(0))),
         "costActual": str(sum((row.cost_actual or Decimal(0) for row in rows), Decimal(0))),
         "costPossible": str(sum((row.cost_possible or Decimal(0) for row in rows), Decimal(0))),
-        "expectedFinish": None if finish.at is None else event.instant(finish.at),
+        "expectedFinish": None if finish.at is None else notify.instant(finish.at),
+        "expectedFinishLate": None if finish.late_at is None else notify.instant(finish.late_at),
         "expectedFinishNote": finish.note,
     }
 
@@ -268,32 +226,3 @@ def estimate(
         "costEstimate": str(sum((row.cost_estimate for row in priced), Decimal(0))),
         "problems": [said(problem, api_url=api_url) for problem in problems],
     }
-
-
-def problems_of(rows: Sequence[Row], answers: Sequence[Answer]) -> list[Problem]:
-    """Return the problems of all rows; a conflict is one of the key.
-
-    What no row of the brief got past, a budget without room, is told once and of no row.
-    """
-    none_fits = not any(isinstance(answer, Recorded | Priced) for answer in answers)
-    over = {one.over: one for one in answers if none_fits and isinstance(one, Unaffordable)}
-    told = [one.problem() for one in over.values()]
-    for row, answer in zip(rows, answers, strict=True):
-        if isinstance(answer, Invalid):
-            told += answer.problems
-        elif isinstance(answer, Conflict):
-            named = row.raw.key_field if row.raw else KEY_FIELD
-            told.append(replace(conflict(), field=named, row=row.number))
-        elif isinstance(answer, Unaffordable) and answer.over not in over:
-            told.append(answer.problem(row.number))
-    return told
-
-
-def conflict() -> Problem:
-    """Return the problem of a key that stands for another request."""
-    return Problem(
-        KEY_FIELD,
-        "conflict",
-        "Another request was recorded under this key.",
-        "Send it under a new key, or repeat the first request exactly.",
-    )

@@ -19,7 +19,9 @@ from fireflyassets.core.failure import FailureClass
 from fireflyassets.stages import snapshot
 from fireflyassets.stages.letters import Letters
 from fireflyassets.stages.replay import Choice, Dead, Replays, class_of, sums
+from fireflyassets.stages.retries import Retries
 
+_NONE: Final = "No such job is in dlq."
 _SUMS: Final = ("class", "jobs", "oldest", "operations", "goes", "cause")
 _JOBS: Final = ("job", "class", "campaign", "since", "replays", "operations", "state", "why")
 _LETTERS: Final = ("letter", "kind", "customer", "found", "why")
@@ -34,7 +36,7 @@ class NoSuchDeadJob(FactoryError):
 
 
 def add_to(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:  # pyright: ignore[reportPrivateUsage] - the type has no public name.
-    """Add ``dlq list``, ``dlq show`` and ``dlq replay``."""
+    """Add ``dlq list``, ``show``, ``replay`` and ``abort``."""
     group = subparsers.add_parser("dlq", help="see what can be run again, at what price; do it")
     commands = group.add_subparsers(required=True, metavar="COMMAND")
     listing = commands.add_parser("list", help="list jobs in dlq by class, and dead letters")
@@ -58,6 +60,11 @@ def add_to(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     replay.add_argument("--by", type=said, metavar="NAME", help="who; kept for good")
     replay.add_argument("--why", type=said, metavar="TEXT", help="the reason; kept for good")
     replay.set_defaults(run=run_replay)
+    abort = commands.add_parser("abort", help="take back what a replay moved and no wave has begun")
+    abort.add_argument("record", metavar="RECORD", help="as `dlq replay` names it")
+    abort.add_argument("--by", type=said, metavar="NAME", required=True, help="who; kept for good")
+    abort.add_argument("--why", type=said, metavar="TEXT", required=True, help="the reason; kept")
+    abort.set_defaults(run=run_abort)
 
 
 def _add_choice(command: argparse.ArgumentParser) -> None:
@@ -140,12 +147,22 @@ def run_replay(arguments: argparse.Namespace) -> int:
     return at.send_on(by=by, why=why) if letters else at.go(plan, by=by, why=why, spread=spread)
 
 
+def run_abort(arguments: argparse.Namespace) -> int:
+    """Take back what still waits of a replay."""
+    record: str = arguments.record
+    by: str = arguments.by
+    why: str = arguments.why
+    at = desk()
+    at.tell(at.replays.abort().of(record, by=by, why=why).sentence())
+    return 0
+
+
 def desk() -> "DeadDesk":
     """Return the desk over this process's own ports."""
     from fireflyassets import composition  # noqa: PLC0415 - loads the AWS client; not for a help.
 
     made = composition.factory()
-    return DeadDesk(composition.replays(made), composition.letters(made))
+    return DeadDesk(composition.replays(made), composition.letters(made), composition.retries(made))
 
 
 @dataclass(frozen=True)
@@ -154,6 +171,7 @@ class DeadDesk:
 
     replays: Replays
     letters: Letters
+    retries: Retries
     tell: Callable[[str], None] = print
 
     def show_all(self, choice: Choice, *, mended: bool, each: bool, as_json: bool) -> int:
@@ -176,9 +194,9 @@ class DeadDesk:
             return 0
         self.print_plan(plan)
         if each:
-            self.tell(f"\n{table(_JOBS, rows)}")
+            self.tell(f"\n{table(_JOBS, rows, nothing=_NONE)}")
         if letters:
-            self.tell(f"\n{table(_LETTERS, letters)}")
+            self.tell(f"\n{table(_LETTERS, letters, nothing=_NONE)}")
         return 0
 
     def show(self, job_id: str) -> int:
@@ -192,23 +210,26 @@ class DeadDesk:
         if row is None:
             raise NoSuchDeadJob(f"There is no job {job_id}.")
         since = row.ended_at or row.updated_at
-        self.tell(snapshot.of(row, ledger.history(job_id), since=since).decode())
+        history = ledger.history(job_id)
+        self.tell(snapshot.of(row, history, self.retries.of(row, history), since=since).decode())
         return 0
 
     def print_plan(self, plan: list[Dead]) -> None:
         """Print the plan by class."""
-        self.tell(table(_SUMS, _by_class(plan)) if plan else "No such job is in dlq.")
+        self.tell(table(_SUMS, _by_class(plan), nothing=_NONE))
 
     def go(self, plan: list[Dead], *, by: str, why: str, spread: timedelta) -> int:
-        """Move what goes, and say how far it is; an interrupt stops between two jobs."""
+        """Move what goes, and say how far it is; an interrupt takes back what has not begun."""
         total = sum(one.goes for one in plan)
         if not total:
             self.print_plan(plan)
             self.tell("Nothing goes now.")
             return 0
-        moved = seen = 0
+        moved, seen, record = 0, 0, ""
+        moves = self.replays.go(plan, by=by, why=why, spread=spread)
         try:
-            for one in self.replays.go(plan, by=by, why=why, spread=spread):
+            for one in moves:
+                record = one.record
                 seen += 1
                 moved += one.done
                 if one.why:
@@ -216,9 +237,12 @@ class DeadDesk:
                 if seen % _EVERY == 0:
                     self.tell(f"{seen} of {total}")
         except KeyboardInterrupt:
-            self.tell(f"Stopped: {moved} of {total} jobs are queued again, and go on.")
+            moves.close()  # It writes down what it has moved.
+            told = self.replays.abort().of(record, by=by, why="stopped") if record else None
+            self.tell(f"Stopped after {moved} of {total} jobs. {told.sentence() if told else ''}")
             return 130
         self.tell(f"{moved} of {total} jobs are queued again.")
+        self.tell(f"Take back what waits: fireflyassets dlq abort {record} --by NAME --why TEXT")
         return 0
 
     def say_letters(self) -> None:

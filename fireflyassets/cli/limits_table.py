@@ -143,14 +143,17 @@ def override_sentence(made: Override, now: datetime) -> str:
 
 
 def _waiting(desk: Desk, now: datetime) -> Iterator[tuple[str, ...]]:
-    in_waves = Counter[tuple[str, str]]()
+    lines, in_waves = desk.ledger.lines(), Counter[tuple[str, str]]()
     for wave in desk.ledger.open_waves():
         in_waves[wave.credential, wave.customer] += len(wave.jobs)
     for credential in desk.catalogue.credentials():
         for customer in sorted(credential.customers):
-            rows = desk.ledger.due(
-                credential.name, customer, now=now + PARKED, most=MOST_WAITING + 1
-            )
+            rows = [
+                row
+                for line in sorted(lines)
+                if line[:2] == (credential.name, customer)
+                for row in desk.ledger.due(*line, now=now + PARKED, most=MOST_WAITING + 1)
+            ]
             later = sum(row.not_before is not None and row.not_before > now for row in rows)
             taken = in_waves[credential.name, customer]
             if rows or taken:

@@ -30,6 +30,8 @@ GROUPS: Final = (
     "fireflyassets.cli.dlq",
     "fireflyassets.cli.budget",
     "fireflyassets.cli.webhooks",
+    "fireflyassets.cli.why",
+    "fireflyassets.cli.plan",
     "fireflyassets.local.commands",
 )
 """Modules in the order of the help; one that is not installed is left out."""

@@ -143,13 +143,21 @@ class WebhookDesk:
             }
             for one in self.store.endpoints(customer)
         ]
-        self.tell(json.dumps(rows, indent=2) if as_json else table(_ENDPOINTS, rows))
+        self.tell(
+            json.dumps(rows, indent=2)
+            if as_json
+            else table(_ENDPOINTS, rows, nothing="There is no endpoint.")
+        )
         return 0
 
     def show_all(self, chosen: Chosen, *, most: int, as_json: bool) -> int:
         """Print deliveries."""
         rows = [_row(one) for one in self.store.deliveries(chosen, most=most)]
-        self.tell(json.dumps(rows, indent=2) if as_json else table(_DELIVERIES, rows))
+        self.tell(
+            json.dumps(rows, indent=2)
+            if as_json
+            else table(_DELIVERIES, rows, nothing="There is no delivery.")
+        )
         return 0
 
     def show(self, customer: str, name: str) -> int:

@@ -9,12 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from enum import StrEnum
-from typing import Annotated, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from fireflyassets.core import font, ids, text_rule, text_style
 from fireflyassets.core.font import Font
+from fireflyassets.core.priority import Priority
 from fireflyassets.core.recipe import Recipe
 from fireflyassets.core.recipe_step import GenerateStep, Model, SimilarStep, Size
 from fireflyassets.core.text_rule import TextFrame
@@ -66,6 +67,10 @@ class CampaignConfig(BaseModel):
     cost_tags: dict[Slug, Slug] = Field(default_factory=dict, max_length=5)
     """What its costs are grouped by beside customer and campaign: budgets may be set for each
     ``key=value``. They are no tags of objects."""
+    priority: Priority = Priority.NORMAL
+    """Which of its customer's campaigns goes first; between customers shares go by weight."""
+    deadline: AwareDatetime | None = None
+    """By when its jobs should be done, with a time zone; they become urgent before it."""
     review: ReviewMode = ReviewMode.NONE
     retention: Retention = Retention.STANDARD
     cost_tolerance: Decimal = Field(default=Decimal("0.10"), ge=0, le=10)
@@ -111,6 +116,10 @@ class CampaignConfig(BaseModel):
         return self
 
 
+STEERING: Final = ("priority", "deadline")
+"""What says when jobs are made and not what is made: no part of the version that they pin."""
+
+
 @dataclass(frozen=True, slots=True)
 class Campaign:
     """A campaign as loaded: its configuration with the version that jobs and waves pin."""
@@ -139,7 +148,7 @@ class Campaign:
     def to_json(self) -> bytes:
         """Return the campaign as it is pinned; `from_json` reads it back."""
         said = {
-            "config": self.config.model_dump(mode="json"),
+            "config": self.config.model_dump(mode="json", exclude=set(STEERING)),
             "templates": dict(self.templates),
             "frames": {
                 aspect: {layer: frame.to_json() for layer, frame in frames.items()}

@@ -7,6 +7,7 @@ goes on from; those are return types.
     ├── Refused              bad input; nothing was written, nothing paid
     │   ├── UnknownCampaign
     │   ├── CampaignOutOfService     its file, or one that it names, can't be used now
+    │   ├── CampaignMoved            it is not what a plan was made with any more
     │   ├── BudgetsUnreadable        the customer's budgets can't be read: no cap is no answer then
     │   ├── UnusableTemplate
     │   │   └── TemplateChanged      the document is another one than was read
@@ -28,7 +29,8 @@ goes on from; those are return types.
     │   └── OutcomeUnknown       a paid call may have run: held until a person decides
     ├── OwnershipLost        another wave owns the job now; stop without a word
     ├── StoreUnavailable     ledger or bucket does not answer now; a write may have happened
-    │   └── ReservationLapsed    rows came too late for their block, which was given back
+    │   ├── ReservationLapsed    rows came too late for their block, which was given back
+    │   └── BriefInterrupted     while rows were written; the rest is written by itself
     ├── SecretUnreachable    the store of secrets does not answer now
     └── ServiceDown          a part of the local stack is not there
 """
@@ -67,6 +69,16 @@ class CampaignOutOfService(Refused):
     def __init__(self, slug: str, reason: str) -> None:
         super().__init__(f"Campaign {slug!r} is out of service. {reason}")
         self.reason = reason
+
+
+class CampaignMoved(Refused):
+    """A plan is to be released, and what it was made with has changed since."""
+
+    remedy = "Plan the brief anew, and release that plan."
+
+    def __init__(self, slug: str, *, documents: bool) -> None:
+        what = "A template or font of the campaign" if documents else "The campaign"
+        super().__init__(f"{what} has changed since the plan was made ({slug}).")
 
 
 class BudgetsUnreadable(Refused):
@@ -264,6 +276,16 @@ class ReservationLapsed(StoreUnavailable):
 
     def __init__(self, block_id: str) -> None:
         super().__init__("The ledger", f"the reservation {block_id} was given back meanwhile")
+
+
+class BriefInterrupted(StoreUnavailable):
+    """The store went away while a brief's rows were written: the brief is finished later."""
+
+    remedy = "Send it again, which does the rest and nothing twice, or wait some minutes."
+
+    def __init__(self, rows: int) -> None:
+        sentence = f"while {rows} jobs of one brief were written; those that are missing follow"
+        super().__init__("The ledger", sentence)
 
 
 class SecretUnreachable(FactoryError):

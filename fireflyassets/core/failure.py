@@ -122,9 +122,11 @@ GUIDANCE: Final[dict[FailureClass, str]] = {
 }
 """What to tell the people who own the job; never a vendor's raw words."""
 
-
 REFUSED_LOCALLY: Final = "refused_locally"
 """The code of what we refuse before it is sent; its message is ours and quotes no text."""
+
+MODEL_FIELD: Final = "customModelId"
+"""What a fault names that is of a custom model alone, and of no other call."""
 
 
 @dataclass(frozen=True, slots=True)

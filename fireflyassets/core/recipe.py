@@ -132,11 +132,15 @@ def aspect_in(stored: str) -> str | None:
     return stored.partition(".")[2] or None
 
 
-def calls_per_job(recipe: Recipe, *, aspects: int) -> dict[Family, int]:
-    """Return API family -> paid calls that one job makes when each succeeds at once."""
+def calls_per_job(recipe: Recipe, *, aspects: int, locale: str | None = None) -> dict[Family, int]:
+    """Return API family -> paid calls that one job makes when each succeeds at once.
+
+    Without a *locale* each step counts, also one that runs for some locales alone.
+    """
     calls = Counter[Family]()
     for step in recipe.steps:
-        calls[step.family] += recipe.runs(step, aspects=aspects)
+        if locale is None or step.when is None or step.when.holds(locale=locale):
+            calls[step.family] += recipe.runs(step, aspects=aspects)
     return dict(calls)
 
 

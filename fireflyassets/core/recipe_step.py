@@ -44,11 +44,13 @@ INSISTENT: Final = frozenset(
         FailureClass.MODEL_NOT_READY,
         FailureClass.UNSAFE_CONTENT,
         FailureClass.LOST_ANSWER,
+        FailureClass.STORAGE,
         FailureClass.BUG,
         FailureClass.UNKNOWN,
     }
 )
-"""Classes that are no matter of one step: the account, the time, a person's look, or our own doubt.
+"""Classes that are no matter of one step: the account, the time, our stores, a person's look, or
+our own doubt.
 """
 
 

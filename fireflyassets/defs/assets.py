@@ -33,7 +33,7 @@ CHECK_CHUNK: Final = 25
 
 _NOT_WON: Final = "another wave took it, it came into another line, or its campaign is on hold"
 
-Event = dg.AssetMaterialization | dg.AssetCheckEvaluation
+Event = dg.AssetMaterialization | dg.AssetCheckEvaluation | dg.AssetObservation
 
 
 def upstreams(campaign: Campaign) -> list[dg.AssetSpec]:
@@ -170,6 +170,9 @@ class WaveRun:
             raise interrupted(crash) from crash
         yield from book.evaluate(self.context.instance, now=self.shop.clock.now().timestamp())
         yield from book.summaries(self._keys(book.not_passed()), asked=len(self.ended))
+        late = sorted(one.job_id for one in self.ended if one.turn is not Turn.SUCCEEDED)
+        rows = self.shop.ledger.jobs(self.customer, late).values() if late else ()
+        yield from events.waiting(rows, self.shop.clock.now())
         self._verdict()
 
     def _begin(self) -> Wave | beginning.Asked | None:
@@ -211,12 +214,11 @@ class WaveRun:
     def _book(self, begun: Wave | beginning.Asked) -> checks.CheckBook:
         """Choose what is told: the selection, or everything where something is made."""
         selected = self.context.selected_asset_check_keys
-        if isinstance(begun, Wave) or begun.batches:
+        wanted = frozenset(key.name for key in selected)
+        self.shown = set(self.context.selected_asset_keys)
+        if isinstance(begun, beginning.Asked) and begun.batches:
             self.shown = set(names.wave_assets(self.customer, self.campaign))
             wanted = checks.every_name()
-        else:
-            self.shown = set(self.context.selected_asset_keys)
-            wanted = frozenset(key.name for key in selected)
         keys = self.context.instance.get_dynamic_partitions(
             ids.partitions_name(self.customer, self.campaign)
         )

@@ -5,6 +5,7 @@ Belongs here: the tick, the job's options, what Dagster is told. Does not: what 
 (``stages/snapshot.py``), what becomes of a letter (``stages/letters.py``).
 """
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Final
@@ -17,7 +18,9 @@ from fireflyassets.core.failure import FailureClass
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.stage import DELIVERIES
 from fireflyassets.defs import names, resources
-from fireflyassets.stages.replay import Choice, sums
+from fireflyassets.stages import retries
+from fireflyassets.stages.replay import Choice, Dead, Replays, sums
+from fireflyassets.stages.retries import Spent
 from fireflyassets.stages.snapshot import write_owed
 
 _TICK: Final = 30
@@ -37,7 +40,8 @@ def dead_letters_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
     """Write what is owed, sort a slice of dead letters, run again what policy lets go."""
     given = context.resources
     tell = partial(_tell, context.instance, given.settings.bucket, given.settings.api_url)
-    written = write_owed(given.ledger, given.objects, most=_SLICE, tell=tell)
+    spent = resources.retries(given)
+    written = write_owed(given.ledger, given.objects, spent, most=_SLICE, tell=tell)
     told = resources.letters(given).sort(most=_SLICE)
     letters = f"{told.known} of known jobs, {told.put_aside} put aside"
     classes = frozenset(given.settings.replay_automatically)
@@ -56,6 +60,10 @@ class ReplayConfig(dg.Config):
     mended: bool = Field(default=False, description="The cause is gone: no probe, no waiting.")
     spread_minutes: float = Field(default=0, ge=0, description="Due evenly over so long.")
     most: int | None = Field(default=None, ge=0)
+    letters: bool = Field(
+        default=False, description="No jobs, but dead letters that intake takes by now."
+    )
+    abort: str = Field(default="", description="Record of a replay to take back: no other option.")
     go: bool = Field(default=False, description="Without it nothing moves.")
     by: str = Field(default="", description="Who; kept for good.")
     why: str = Field(default="", description="The reason; kept for good.")
@@ -78,9 +86,14 @@ def _at(text: str | None) -> datetime | None:
 
 @dg.op(required_resource_keys=_PORTS)
 def replay(context: dg.OpExecutionContext, config: ReplayConfig) -> None:
-    """Say what can be run again, at what price; with ``go`` do it. Terminate the run to stop."""
+    """Say what can be run again, at what price; with ``go`` do it.
+
+    Terminate the run to stop: what it moved and no wave has begun goes back.
+    """
     use = resources.replays(context.resources)
-    plan = use.plan(config.choice(), mended=config.mended, most=config.most)
+    plan = (
+        [] if config.letters else use.plan(config.choice(), mended=config.mended, most=config.most)
+    )
     for one in sums(plan):
         context.log.info(
             "%s: %d jobs since %s, %d go for %s operations at most. %s",
@@ -91,12 +104,34 @@ def replay(context: dg.OpExecutionContext, config: ReplayConfig) -> None:
         return
     if not config.by.strip() or not config.why.strip():
         raise dg.Failure("Say who you are and why: by, why.", allow_retries=False)
-    moved = 0
+    if config.abort:
+        told = use.abort().of(config.abort, by=config.by, why=config.why)
+        context.log.info(told.sentence())
+    elif config.letters:
+        sent = resources.letters(context.resources).send_all_on(by=config.by, why=config.why)
+        context.log.info("%d dead letters became jobs.", len(sent))
+    else:
+        _go(context, use, plan, config)
+
+
+def _go(
+    context: dg.OpExecutionContext, use: Replays, plan: Sequence[Dead], config: ReplayConfig
+) -> None:
+    total, moved, record = sum(one.goes for one in plan), 0, ""
     spread = timedelta(minutes=config.spread_minutes)
-    for one in use.go(plan, by=config.by, why=config.why, spread=spread):
-        moved += one.done
-        context.log.info("%s: %s", one.job_id, one.why or f"due at {one.due_at.isoformat()}")
-    context.log.info("%d jobs are queued again.", moved)
+    moves = use.go(plan, by=config.by, why=config.why, spread=spread)
+    try:
+        for n, one in enumerate(moves, start=1):
+            moved, record = moved + one.done, one.record
+            said = one.why or f"due at {one.due_at.isoformat()}"
+            context.log.info("%d of %d, %s: %s", n, total, one.job_id, said)
+    except dg.DagsterExecutionInterruptedError:
+        moves.close()  # It writes down what it has moved.
+        if record:
+            told = use.abort().of(record, by=config.by, why="stopped")
+            context.log.warning("Stopped. %s", told.sentence())
+        raise
+    context.log.info("%d jobs are queued again; abort: %s takes back what waits.", moved, record)
 
 
 @dg.job(
@@ -108,13 +143,21 @@ def replay_job() -> None:
     replay()
 
 
-def _tell(instance: dg.DagsterInstance, bucket: str, api_url: str, row: JobRow, key: str) -> None:
+def _tell(
+    instance: dg.DagsterInstance,
+    bucket: str,
+    api_url: str,
+    row: JobRow,
+    key: str,
+    spent: Sequence[Spent],
+) -> None:
     """Link the snapshot in the metadata of the job's partition."""
     metadata: dict[str, dg.MetadataValue] = {
         "snapshot": dg.MetadataValue.path(f"s3://{bucket}/{key}"),
         "failure": dg.MetadataValue.text(row.failure.value if row.failure else "not classed"),
         "reason": dg.MetadataValue.text(row.reason or ""),
         "guidance": dg.MetadataValue.text(guidance.of(row) or ""),
+        "retries": dg.MetadataValue.text(retries.sentence(spent)),
         "page": dg.MetadataValue.url(f"{api_url}/pages/jobs/{row.job_id}"),
     }
     deliveries = names.asset_key(row.customer_id, row.campaign_id, DELIVERIES)

@@ -5,6 +5,8 @@ Belongs here: metadata, chosen for people; a preview first, few numbers, no secr
 URLs. Does not: what happened.
 """
 
+from collections.abc import Iterable, Iterator
+from datetime import datetime
 from typing import Final
 
 import dagster as dg
@@ -12,8 +14,11 @@ import dagster as dg
 from fireflyassets.core import ids
 from fireflyassets.core.job import JobRow, StepResult
 from fireflyassets.core.stage import ASSET_OF_STAGE, DELIVERIES
+from fireflyassets.core.why import Facts, why
 from fireflyassets.defs import names
+from fireflyassets.stages import retries
 from fireflyassets.stages.deliver import Delivered
+from fireflyassets.wave.asking import parked_for
 from fireflyassets.wave.job import model_of
 from fireflyassets.wave.reports import Handed, Made, Subject
 
@@ -44,6 +49,23 @@ def of(
     if report.subject.reused:
         return shown.with_metadata({**shown.metadata, "reused": True})
     return shown
+
+
+def waiting(rows: Iterable[JobRow], now: datetime) -> Iterator[dg.AssetObservation]:
+    """Yield what partitions show of jobs that a run has not delivered: what holds each."""
+    for row in rows:
+        cause = why(Facts(row, now, parked_for=parked_for(row))).cause
+        metadata: Metadata = {
+            "held_by": dg.MetadataValue.text(cause.held_by.value),
+            "reason": dg.MetadataValue.text(cause.sentence),
+            "since": dg.MetadataValue.timestamp(cause.since),
+            "lifted_by": dg.MetadataValue.text(cause.lifted_by),
+            "key": dg.MetadataValue.text(row.idempotency_key),
+        }
+        if row.not_before is not None:
+            metadata["due_again"] = dg.MetadataValue.timestamp(row.not_before)
+        key = names.asset_key(row.customer_id, row.campaign_id, DELIVERIES)
+        yield dg.AssetObservation(key, partition=row.job_id, metadata=metadata)
 
 
 def _made(report: Made, *, api_url: str, told: float) -> dg.AssetMaterialization:
@@ -101,6 +123,7 @@ def _handed(report: Handed, *, api_url: str) -> dg.AssetMaterialization:
         "operations_estimate": dg.MetadataValue.float(float(row.cost_estimate)),
         "operations_actual": dg.MetadataValue.float(float(report.cost.certain)),
         "operations_possible": dg.MetadataValue.float(float(report.cost.possible)),
+        "retries": dg.MetadataValue.text(retries.sentence(report.retries)),
         "files": dg.MetadataValue.md("\n".join([_DELIVERY_HEADER, *files])),
         "api_address_wants_token": dg.MetadataValue.text(f"{api_url}/v1/jobs/{row.job_id}"),
         **_versions(row),

@@ -28,7 +28,9 @@ from fireflyassets.settings import Settings
 from fireflyassets.stages import causes
 from fireflyassets.stages.intake import Intake
 from fireflyassets.stages.letters import Letters
+from fireflyassets.stages.pinning import Pins
 from fireflyassets.stages.replay import Replays
+from fireflyassets.stages.retries import Retries
 from fireflyassets.stages.watch import Watch
 from fireflyassets.wave.assembly import LimitsOf, Shop
 
@@ -197,6 +199,11 @@ def replays(given: Any) -> Replays:  # noqa: ANN401 - as above.
     """Return the use case of replays over a context's resources; it looks at causes once."""
     ports = (given.ledger, given.objects, given.catalogue, given.limiter, given.clock)
     return causes.replays(*ports, limit=given.settings.replays_per_job)
+
+
+def retries(given: Any) -> Retries:  # noqa: ANN401 - as above.
+    """Return what tells how much jobs have spent of their budgets of tries."""
+    return Retries(Pins(given.objects, given.catalogue), given.settings.replays_per_job)
 
 
 def watch(given: Any) -> Watch:  # noqa: ANN401 - as above.

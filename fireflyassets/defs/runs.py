@@ -25,6 +25,12 @@ _CARRIED: Final = [
     dg.DagsterRunStatus.STARTED,
     dg.DagsterRunStatus.CANCELING,
 ]
+_UNFINISHED: Final = [
+    dg.DagsterRunStatus.QUEUED,
+    dg.DagsterRunStatus.NOT_STARTED,
+    *_CARRIED,
+]
+_UNBOUNDED: Final = 1_000
 
 
 def state(instance: dg.DagsterInstance, wave: Wave, *, now: datetime) -> RunState:
@@ -44,6 +50,19 @@ def state(instance: dg.DagsterInstance, wave: Wave, *, now: datetime) -> RunStat
         return RunState.UNSEEN  # The newest one is asked for, and not made yet.
     cancelled = records[0].dagster_run.status is dg.DagsterRunStatus.CANCELED
     return RunState.CANCELLED if cancelled else RunState.DIED
+
+
+def room(instance: dg.DagsterInstance, *, waves: int) -> int:
+    """Return for how many more runs there is a place now, where *waves* have or will have one.
+
+    A wave whose run is not made yet counts, and so does a run that has no wave yet.
+    """
+    queue = instance.get_concurrency_config().run_queue_config
+    if queue is None or queue.max_concurrent_runs < 0:
+        return _UNBOUNDED
+    most = queue.max_concurrent_runs
+    going = instance.get_run_records(dg.RunsFilter(statuses=_UNFINISHED), limit=most)
+    return most - max(waves, len(going))
 
 
 def end_abandoned(instance: dg.DagsterInstance) -> int:

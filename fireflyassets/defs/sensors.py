@@ -6,31 +6,19 @@ A tick that is killed anywhere leaves nothing that the next one does not find in
 """
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
-from datetime import datetime, timedelta
-from functools import partial
+from datetime import datetime
 from typing import Final
 
 import dagster as dg
 
-from fireflyassets.core import errors, ids
-from fireflyassets.defs import names, resources, runs
-from fireflyassets.limiter.errors import LimiterError
-from fireflyassets.ports.catalogue import REASON_LIMIT
-from fireflyassets.ports.entries import Wave
+from fireflyassets.defs import resources
+from fireflyassets.defs.dispatcher import Dispatcher, cursor_of, remembered
 from fireflyassets.stages.budget_proof import Proof, prove_all
 from fireflyassets.stages.budgeting import expire
-from fireflyassets.stages.dispatch import give_back_stranded, set_aside, sweep
-from fireflyassets.stages.forming import Batch, Lane, form, next_batches, shrink, wave_size
+from fireflyassets.stages.dispatch import give_back_stranded
+from fireflyassets.stages.finishing import Finishing
 from fireflyassets.stages.queue import drain
-from fireflyassets.stages.rebinding import lanes_of, rebind
-from fireflyassets.wave.assembly import (
-    Shop,
-    contract_jobs_per_minute,
-    jobs_per_minute,
-    register,
-)
+from fireflyassets.stages.rebinding import rebind
 from fireflyassets.wave.sweeping import sweep as sweep_calls
 
 _log: Final = logging.getLogger("fireflyassets.budgets")
@@ -42,8 +30,6 @@ _SLICE: Final = 200
 """Open sends, stranded jobs, and jobs in lines of nobody, that one tick looks at."""
 _LINES: Final = 300
 """Seconds; a look at all lines reads everything that is queued."""
-_KEYS_LEASE: Final = timedelta(seconds=60)
-"""A tick that takes longer is killed."""
 
 
 @dg.sensor(
@@ -59,18 +45,21 @@ _KEYS_LEASE: Final = timedelta(seconds=60)
         "settings",
         "clock",
     },
-    description="Drains the job queue into the ledger; deletes only what is durable.",
+    description="Drains the job queue into the ledger; finishes briefs whose writers died.",
 )
 def job_queue_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
     """Drain a slice of the queue; the dispatch sensor starts the runs."""
     given = context.resources
     settings, intake = given.settings, resources.intake(given)
+    ports = (given.ledger, given.objects, given.catalogue, given.clock)
+    finished = Finishing(*ports).finish(most=_SLICE)
     drained = drain(
         given.job_queue, intake, most=settings.queue_slice, senders=settings.queue_senders
     )
     return dg.SkipReason(
         f"{drained.recorded} new jobs, {drained.repeated} known, {drained.wakes} wake-ups, "
-        f"{drained.quarantined} quarantined, {drained.waiting} waiting for their campaign."
+        f"{drained.quarantined} quarantined, {drained.waiting} waiting for their campaign, "
+        f"{finished} of half-written briefs."
     )
 
 
@@ -86,8 +75,9 @@ def job_queue_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
 def dispatch_sensor(context: dg.SensorEvaluationContext) -> dg.SensorResult:
     """Ask for one run for each new wave, and again for each that never came to run."""
     shop = resources.shop(context.resources)
-    requests = Dispatcher(context.instance, shop).tick(shop.clock.now())
-    return dg.SensorResult(run_requests=requests)
+    dispatcher = Dispatcher(context.instance, shop, remembered(context.cursor))
+    requests = dispatcher.tick(shop.clock.now())
+    return dg.SensorResult(run_requests=requests, cursor=cursor_of(dispatcher.credits))
 
 
 @dg.sensor(
@@ -151,126 +141,3 @@ def budgets_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
         if all(one.verdict is not Proof.MOVING for one in looked):
             context.update_cursor(now.date().isoformat())
     return dg.SkipReason(" ".join(said))
-
-
-class Dispatcher:
-    """Turns due jobs into run requests; partition keys are added just before."""
-
-    def __init__(self, instance: dg.DagsterInstance, shop: Shop) -> None:
-        self.instance = instance
-        self.shop = shop
-        self.name = shop.new_wave_id()
-        """No other dispatcher's: what it holds leases by."""
-
-    def tick(self, now: datetime) -> list[dg.RunRequest]:
-        """Sweep, then form the next waves; return the runs to ask for."""
-        shop = self.shop
-        look = partial(runs.state, self.instance, now=now)
-        swept = sweep(shop.ledger, now=now, look=look)
-        requests: list[dg.RunRequest | None] = []
-        for wave in swept.to_launch:
-            with self._keys_of(wave.customer, wave.campaign, now) as ours:
-                requests.append(self._launch(wave, now) if ours else None)
-        lanes = sorted(lanes_of(shop.catalogue), key=lambda lane: (lane.customer, lane.credential))
-        batches = next_batches(
-            shop.ledger,
-            lanes,
-            waves_per_lane=shop.settings.runs_per_tenant,
-            size=self._size,
-            now=now,
-        )
-        for batch in batches:
-            with self._keys_of(batch.lane.customer, batch.campaign, now) as ours:
-                wave = self._form(batch, now) if ours else None
-                requests.append(self._launch(wave, now) if wave else None)
-        return [one for one in requests if one]
-
-    def _size(self, lane: Lane) -> int:
-        """Return the wave size that suits every campaign of a lane."""
-        shop = self.shop
-        credential = shop.catalogue.credential(lane.credential, customer=lane.customer)
-        register(shop, credential.organisation)
-        mine = [
-            one
-            for one in shop.catalogue.campaigns().values()
-            if Lane(one.config.credential, one.config.customer) == lane
-        ]
-        try:
-            rates = [jobs_per_minute(shop, one, credential.organisation) for one in mine]
-        except LimiterError:
-            rates = [
-                contract_jobs_per_minute(shop.limits, one, credential.organisation) for one in mine
-            ]
-        return wave_size(
-            most=shop.settings.wave_jobs,
-            horizon=shop.settings.wave_horizon,
-            jobs_per_minute=min(rates),
-        )
-
-    def _form(self, batch: Batch, now: datetime) -> Wave | None:
-        return form(self.shop.ledger, batch, wave_id=self.shop.new_wave_id(), now=now)
-
-    @contextmanager
-    def _keys_of(self, customer: str, campaign: str, now: datetime) -> Iterator[bool]:
-        """Be the one who moves the campaign's keys; False while another is: a later tick goes on.
-
-        Two dispatchers that add keys side by side would each find the other's within its slice.
-        """
-        ledger, until = self.shop.ledger, now + _KEYS_LEASE
-        ours = ledger.lease_keys(customer, campaign, self.name, until=until, now=now)
-        try:
-            yield ours
-        finally:
-            if ours:
-                ledger.free_keys(customer, campaign, self.name)
-
-    def _launch(self, wave: Wave, now: datetime) -> dg.RunRequest | None:
-        """Put exactly the wave's keys last, as one slice, and ask for a run on that slice."""
-        if trouble := self._trouble(wave):
-            set_aside(self.shop.ledger, wave, trouble, now=now)
-            return None
-        keys = self._keys(wave)
-        try:
-            if set(keys) != set(wave.jobs):
-                shrink(self.shop.ledger, wave, keys, now=now)
-            if not keys:
-                return None
-            launch = self.shop.ledger.launched(wave.wave_id)
-        except errors.OwnershipLost:
-            return None  # It runs or has ended meanwhile: whoever did that has its jobs.
-        return dg.RunRequest(
-            run_key=f"{wave.wave_id}#{launch}",
-            asset_selection=names.wave_assets(wave.customer, wave.campaign),
-            tags={
-                names.WAVE_TAG: wave.wave_id,
-                names.CUSTOMER_TAG: wave.customer,
-                names.CAMPAIGN_TAG: wave.campaign,
-                names.JOBS_TAG: str(len(keys)),
-                names.RANGE_START_TAG: keys[0],
-                names.RANGE_END_TAG: keys[-1],
-            },
-        )
-
-    def _trouble(self, wave: Wave) -> str | None:
-        """Return why a run of the wave can't work, as far as that shows from here."""
-        catalogue = self.shop.catalogue
-        # A request for assets that are not in the location fails the tick for everybody.
-        if fault := catalogue.fault(f"{wave.customer}/{wave.campaign}"):
-            return f"its campaign is not loaded: {fault}"[:REASON_LIMIT].removesuffix(".")
-        try:
-            catalogue.credential(wave.credential, customer=wave.customer)
-        except errors.UnusableConfiguration as fault:
-            return str(fault).removesuffix(".")
-        return None
-
-    def _keys(self, wave: Wave) -> list[str]:
-        """Re-add the wave's keys at the end of the set; return those that stand there in a row."""
-        name = ids.partitions_name(wave.customer, wave.campaign)
-        known = set(self.instance.get_dynamic_partitions(name))
-        for job_id in wave.jobs:
-            if job_id in known:
-                # History and status of a key survive this; only its place in the set moves.
-                self.instance.delete_dynamic_partition(name, job_id)
-        self.instance.add_dynamic_partitions(name, list(wave.jobs))
-        there = list(self.instance.get_dynamic_partitions(name))[-len(wave.jobs) :]
-        return there if set(there) == set(wave.jobs) else []

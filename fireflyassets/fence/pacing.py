@@ -7,12 +7,19 @@ Does not: the limiter's own state (``fireflyassets.limiter``), sending.
 from datetime import timedelta
 from typing import Final
 
-from fireflyassets.core.failure import FailureClass
+from fireflyassets.core.failure import MODEL_FIELD, FailureClass, Fault
 from fireflyassets.limiter.arithmetic import MAX_PAUSE_US
 
 LONGEST_PAUSE: Final = timedelta(microseconds=MAX_PAUSE_US)
 """Who asks for more is not believed: the breaker opens, and one call tries it after this."""
-BREAKS: Final = frozenset({FailureClass.ENTITLEMENT, FailureClass.QUOTA})
-"""Refusals that are the organisation's and no job's: every other call would be refused too."""
+_BREAKS: Final = frozenset({FailureClass.ENTITLEMENT, FailureClass.QUOTA})
 BREAK: Final = 4 * LONGEST_PAUSE
 """Told to the limiter as what the service asks for, so that its breaker opens."""
+
+
+def is_the_organisation_s(fault: Fault, failure: FailureClass) -> bool:
+    """Say whether every other call would be refused too: for want of entitlement or quota.
+
+    A refusal that names the custom model is of those who use it, and lets all others go on.
+    """
+    return failure in _BREAKS and fault.field.rpartition(".")[2] != MODEL_FIELD

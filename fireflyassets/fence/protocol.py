@@ -15,7 +15,7 @@ from fireflyassets.core.failure import ACTIONS, Action, FailureClass, Family, Fa
 from fireflyassets.core.money import Cause
 from fireflyassets.fence.call import HEARTBEAT_LOOK, Arrived, Lease, PaidCall, Tickets
 from fireflyassets.fence.collecting import Collector
-from fireflyassets.fence.pacing import BREAK, BREAKS, LONGEST_PAUSE
+from fireflyassets.fence.pacing import BREAK, LONGEST_PAUSE, is_the_organisation_s
 from fireflyassets.fence.standing import (
     MaySend,
     MustCollect,
@@ -80,7 +80,8 @@ class Fence:
             while not isinstance(reached := await self._advance(call, turn), Arrived):
                 turn.put(reached)
         except errors.StepRefused as refused:
-            if refused.failure in BREAKS:  # Told at the call, or only by the remote job's end.
+            # Told at the call, or only by the remote job's end.
+            if is_the_organisation_s(refused.fault, refused.failure):
                 await self._pause(call, BREAK)
             raise
         return reached

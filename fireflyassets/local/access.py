@@ -17,7 +17,7 @@ from fireflyassets.local.issuer import Issuer
 from fireflyassets.ports.clock import Clock
 
 HOST: Final = "127.0.0.1"
-LISTENERS: Final = ("aws", "twin", "api", "sign-in", "code", "dagster")
+LISTENERS: Final = ("aws", "twin", "api", "sign-in", "code", "dagster", "postgres")
 """The services that listen; the name is also the one of `--port NAME=NUMBER`."""
 
 

@@ -23,6 +23,9 @@ def add_to(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     """Add the commands; each sets ``run``, which takes the arguments and returns an exit code."""
     up = subparsers.add_parser("up", help="start the local stack and keep it until Ctrl-C")
     _add_common(up)
+    up.add_argument(
+        "--postgres", action="store_true", help="keep Dagster's runs and events in a Postgres"
+    )
     up.set_defaults(run=run_up)
     demo = subparsers.add_parser("demo", help="run the main job on a local stack, end to end")
     _add_common(demo)
@@ -55,7 +58,7 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=PORT",
-        help="a port that must be used: aws, twin, api, code or dagster; repeatable",
+        help="a port to use for aws, twin, api, sign-in, code, dagster or postgres; repeatable",
     )
     parser.add_argument(
         "--reset",

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from fireflyassets.local import sign_in
+from fireflyassets.local import database, sign_in
 from fireflyassets.local.access import HOST, Access
 from fireflyassets.local.folder import StateFolder
 from fireflyassets.local.issuer import CLIENT, ISSUER
@@ -21,6 +21,7 @@ REGION: Final = "us-east-1"
 DUMMY: Final = "local"
 """The embedded AWS takes any key; a real one must never get there."""
 
+PG_URL: Final = "FIREFLYASSETS_PG_URL"
 CODE_SERVER_PORT: Final = "FIREFLYASSETS_CODE_SERVER_PORT"
 """Read by ``workspace.yaml``."""
 
@@ -62,6 +63,7 @@ def compose(
     project: Path,
     secrets: Mapping[str, str],
     temporary: Path,
+    postgres: bool = False,
 ) -> dict[str, str]:
     """Return the environment of every child.
 
@@ -75,6 +77,7 @@ def compose(
         **_aws(access),
         **_factory(access, project),
         **_issuer(access, folder),
+        **({PG_URL: database.url(access.ports["postgres"])} if postgres else {}),
         **secrets,
         MARK: str(folder.root),
         CODE_SERVER_PORT: str(access.ports["code"]),
@@ -85,9 +88,10 @@ def compose(
     }
 
 
-def for_commands(access: Access) -> str:
-    """Return what a shell reads, so that the operators' commands find the embedded AWS."""
-    return "".join(f"export {name}={shlex.quote(value)}\n" for name, value in _aws(access).items())
+def for_commands(access: Access, folder: StateFolder) -> str:
+    """Return what a shell reads: where the embedded AWS and the API are, and whose tokens."""
+    said = {**_aws(access), "API": access.url("api"), "TOKENS": str(folder.tokens)}
+    return "".join(f"export {name}={shlex.quote(value)}\n" for name, value in said.items())
 
 
 def _is_dropped(name: str) -> bool:

@@ -61,6 +61,11 @@ class StateFolder:
         return self.root / "twin"
 
     @property
+    def postgres(self) -> Path:
+        """Dagster's database, where it is not SQLite."""
+        return self.root / "postgres"
+
+    @property
     def access(self) -> Path:
         """Ports of the last start, and the key that signs tokens."""
         return self.root / "stack.json"

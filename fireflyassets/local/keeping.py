@@ -81,6 +81,7 @@ def reset(folder: StateFolder) -> None:
     for path in (folder.aws, folder.twin, folder.dagster_home):
         shutil.rmtree(path)
         path.mkdir()
+    shutil.rmtree(folder.postgres, ignore_errors=True)
 
 
 def _lost(folder: StateFolder) -> list[str]:

@@ -47,6 +47,8 @@ class Options:
     needed_bytes: int = folder.NEEDED_BYTES
     reset: bool = False
     """Whether the state is emptied first."""
+    postgres: bool = False
+    """Whether Dagster's storage is a Postgres of the stack's own."""
 
 
 @contextmanager
@@ -75,7 +77,7 @@ def launched(options: Options, say: Say) -> Generator[Stack]:
             say(sentence)
         held.describe(doors.url("dagster"))
         stack = Stack(state, doors, say)
-        folder.write_private(state.commands, environment.for_commands(doors))
+        folder.write_private(state.commands, environment.for_commands(doors, state))
         variables = environment.compose(
             options.base,
             folder=state,
@@ -83,6 +85,7 @@ def launched(options: Options, say: Say) -> Generator[Stack]:
             project=project,
             secrets=options.secrets,
             temporary=temporary,
+            postgres=options.postgres,
         )
         composition = services.Composition(
             folder=state,
@@ -91,6 +94,7 @@ def launched(options: Options, say: Say) -> Generator[Stack]:
             project=project,
             module=options.module,
             twin_options=options.twin_options,
+            postgres=options.postgres,
         )
         with _sign_in(doors, project), keeping.kept(state), stopped_at_the_end(stack):
             stack.start(services.phases(composition))

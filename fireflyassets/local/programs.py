@@ -200,6 +200,7 @@ def _options(
         twin_options=simulated.twin_options,
         secrets=simulated.secrets,
         reset=arguments.reset,
+        postgres=getattr(arguments, "postgres", False),
     )
 
 

@@ -37,6 +37,7 @@ class Service:
     stop_within: timedelta = timedelta(seconds=30)
     restarts: int = 0
     """How often it may be started again within ten minutes after it died."""
+    stop_signal: signal.Signals = signal.SIGTERM
     whole_group: bool = False
     """Whether its children are asked to end with it, instead of being ended by it."""
 
@@ -108,9 +109,9 @@ class Running:
 
     def _ask(self) -> None:
         if self.service.whole_group:
-            _signal_group(self.pid, signal.SIGTERM)
+            _signal_group(self.pid, self.service.stop_signal)
         elif self.is_alive():
-            self._process.terminate()
+            self._process.send_signal(self.service.stop_signal)
 
     def _launch(self) -> "subprocess.Popen[bytes]":
         with self.service.log.open("ab") as log:

@@ -4,15 +4,16 @@ Belongs here: commands, readiness, phases. Does not: starting and watching (``st
 """
 
 import shutil
+import signal
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from fireflyassets.local import environment, keeping, readiness
+from fireflyassets.local import database, environment, keeping, readiness
 from fireflyassets.local.access import HOST, Access
 from fireflyassets.local.folder import StateFolder
 from fireflyassets.local.service import Service
@@ -33,12 +34,18 @@ class Composition:
     module: str
     """Dagster code location."""
     twin_options: tuple[str, ...] = ()
+    postgres: bool = False
+    """Whether Dagster's storage is a Postgres of the stack's own."""
 
 
 def phases(composition: Composition) -> tuple[Phase, ...]:
     """Return the services in start order; they stop in the reverse one."""
     make = _Maker(composition)
+    first: tuple[Phase, ...] = ()
+    if composition.postgres:
+        first = ((Task("database", make.database),), (make.postgres(),))
     return (
+        *first,
         (make.aws(), make.twin(), Task("migration", make.migrate)),
         (Task("provisioning", make.provision),),
         (make.api(), make.code(), make.webhooks()),
@@ -50,6 +57,19 @@ class _Maker:
     def __init__(self, composition: Composition) -> None:
         self._made_of = composition
         self._ports = composition.access.ports
+
+    def database(self) -> None:
+        folder = self._made_of.folder.postgres
+        if not database.is_made(folder):
+            command = database.making(folder)
+            run_to_its_end("database", self._service("database", command))
+
+    def postgres(self) -> Service:
+        port = self._ports["postgres"]
+        command = database.serving(self._made_of.folder.postgres, port)
+        made = self._service("postgres", command, readiness.accepts(port))
+        # By SIGTERM it would wait until all its clients have gone.
+        return replace(made, stop_signal=signal.SIGINT)
 
     def aws(self) -> Service:
         folder = self._made_of.folder.aws
@@ -138,7 +158,8 @@ class _Maker:
         """
         home = self._made_of.folder.dagster_home
         shutil.copyfile(self._made_of.project / "dagster.yaml", home / "dagster.yaml")
-        done = home / f".migrated-{version('dagster')}"
+        where = "-postgres" if environment.PG_URL in self._made_of.environment else ""
+        done = home / f".migrated-{version('dagster')}{where}"
         if done.exists():
             name = "abandoned"  # Runs of a stack that was killed: no process carries them now.
             run_to_its_end(name, self._service(name, _python("fireflyassets.defs.runs")))

@@ -13,6 +13,7 @@ from fireflyassets.core.budget import Block
 from fireflyassets.core.job import Cancel, Hold, JobRow, StepResult
 from fireflyassets.core.money import Cost
 from fireflyassets.core.status import Status
+from fireflyassets.ports.briefs import BriefLedger
 from fireflyassets.ports.budgets import BudgetLedger, OverBudget
 from fireflyassets.ports.dead import DeadJobs
 from fireflyassets.ports.entries import (
@@ -31,7 +32,7 @@ from fireflyassets.ports.entries import (
 from fireflyassets.ports.waves import WaveLedger
 
 
-class JobLedger(WaveLedger, BudgetLedger, DeadJobs):
+class JobLedger(WaveLedger, BudgetLedger, BriefLedger, DeadJobs):
     """The truth. Implementations: DynamoDB, and one in memory for tests."""
 
     # intake
@@ -41,9 +42,18 @@ class JobLedger(WaveLedger, BudgetLedger, DeadJobs):
 
         The conditional write *is* the idempotency claim: one caller alone gets `Recorded`. What a
         row's booking holds leaves the *block* with its write; one that holds nothing needs none.
+        Up to `ROWS_AT_ONCE` are written all or none; of more, some may be where it fails.
 
         Raises:
             ReservationLapsed: The block is gone.
+        """
+
+    @abstractmethod
+    def ready(self) -> None:
+        """Return where the ledger takes writes now; nothing is written.
+
+        Raises:
+            StoreUnavailable: It does not.
         """
 
     @abstractmethod
@@ -76,12 +86,17 @@ class JobLedger(WaveLedger, BudgetLedger, DeadJobs):
 
     # dispatch
     @abstractmethod
-    def due(self, credential: str, customer: str, *, now: datetime, most: int) -> list[JobRow]:
+    def due(
+        self, credential: str, customer: str, campaign: str, *, now: datetime, most: int
+    ) -> list[JobRow]:
         """Return up to *most* queued, unheld jobs that are due; the index's word, maybe stale."""
 
     @abstractmethod
-    def lines(self) -> set[tuple[str, str]]:
-        """Return every (credential, customer) with an unheld job, from all that is queued: slow."""
+    def lines(self) -> set[tuple[str, str, str]]:
+        """Return every (credential, customer, campaign) with an unheld job.
+
+        Slow: from all that is queued. Lines of before campaigns had their own name none.
+        """
 
     @abstractmethod
     def claim(self, job_id: str, customer: str, wave_id: str, *, now: datetime) -> Claim | None:

@@ -41,26 +41,12 @@ class Batch:
     rows: tuple[JobRow, ...]
 
 
-def next_batches(
-    ledger: JobLedger,
-    lanes: Iterable[Lane],
-    *,
-    waves_per_lane: int,
-    size: Callable[[Lane], int],
-    now: datetime,
-) -> list[Batch]:
-    """Return at most one batch for each lane that may have another wave, longest waiting first."""
-    open_waves = ledger.open_waves()
-    batches: list[Batch] = []
-    for lane in lanes:
-        mine = [one for one in open_waves if Lane(one.credential, one.customer) == lane]
-        if len(mine) >= waves_per_lane:
-            continue
-        most = size(lane)
-        rows = ledger.due(lane.credential, lane.customer, now=now, most=most)
-        if rows:
-            batches.append(_first_batch(lane, rows, most=most))
-    return sorted(batches, key=lambda batch: batch.rows[0].updated_at)
+def next_batch(
+    ledger: JobLedger, lane: Lane, campaign: str, *, most: int, now: datetime
+) -> Batch | None:
+    """Return the jobs of a campaign that have been due longest; None without any."""
+    rows = ledger.due(lane.credential, lane.customer, campaign, now=now, most=most)
+    return _first_batch(lane, rows, most=most) if rows else None
 
 
 def _first_batch(lane: Lane, rows: Sequence[JobRow], *, most: int) -> Batch:

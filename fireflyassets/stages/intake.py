@@ -6,12 +6,13 @@ Spends: nothing; no vendor is called here.
 The order is what makes it safe to stop anywhere. Everything is validated before anything is
 written. The manifests of a call come first, as one object under a key that its content decides:
 without their rows they are litter, and no other request can overwrite them. The row's conditional
-write is the claim of the idempotency key; from then on the job is durable. The wake-up comes last
-and may be lost.
+write is the claim of the idempotency key; from then on the job is durable. Before the first of many
+rows goes the word that all are to be written, so that somebody finishes them
+(``stages/finishing.py``). The wake-up comes last and may be lost.
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -20,6 +21,7 @@ from fireflyassets.core.brief import Row
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.errors import ServiceDown
 from fireflyassets.core.job import JobRow
+from fireflyassets.core.request import KEY_FIELD, Problem
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.entries import Conflict, Duplicate, Recorded, Recording
@@ -29,6 +31,7 @@ from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.ports.queue import JobQueue
 from fireflyassets.stages.budgeting import Hold, Unaffordable
 from fireflyassets.stages.drafting import Draft, Invalid, card_of_day, drafted, judged
+from fireflyassets.stages.finishing import whole
 from fireflyassets.stages.pinning import pin, pin_card
 from fireflyassets.stages.repeats import Repeats
 from fireflyassets.stages.steering import held_with_campaign
@@ -73,12 +76,14 @@ class Intake:
         partial: bool = False,
         wake: bool = True,
         dry_run: bool = False,
+        insist: Callable[[Campaign], None] = lambda _: None,
     ) -> list[Answer]:
         """Record the requests and answer each, in order. Sending the same again is safe.
 
         Without *partial*, one bad or conflicting request means that none is written; a conflict
         that only a race creates stops just itself. *wake* is False where the caller dispatches.
-        A *dry_run* writes nothing.
+        A *dry_run* writes nothing. *insist* is asked whether new rows may come into the campaign
+        as it is, and raises if not.
 
         Raises:
             UnknownCampaign: There is none of that name for this customer.
@@ -93,6 +98,7 @@ class Intake:
         if not rest:
             return [*filter(None, before)]
         loaded = self.catalogue.campaign(customer, campaign)
+        insist(loaded)
         told = iter(self._take(rest, loaded, known, partial=partial, wake=wake, dry_run=dry_run))
         return [known_as or next(told) for known_as in before]
 
@@ -158,7 +164,8 @@ class Intake:
             replace(draft.row, input_manifest=pointer)
             for draft, pointer in zip(claims, kept.pointers, strict=True)
         ]
-        found = hold.record(self.ledger, rows)
+        with whole(self.ledger, rows, kept.key, now=hold.now, partial=hold.partial):
+            found = hold.record(self.ledger, rows)
         new = [told.row for told in found.values() if isinstance(told, Recorded)]
         held = held_with_campaign(self.ledger, new, now=hold.now)
         if wake:
@@ -206,3 +213,32 @@ def _repeated(draft: Draft | Invalid, owners: Mapping[str, JobRow]) -> Answer:
         return draft
     owner = owners[draft.job_id]
     return Conflict(owner) if _is_bad(draft, owners) else Duplicate(owner)
+
+
+def problems_of(rows: Sequence[Row], answers: Sequence[Answer]) -> list[Problem]:
+    """Return the problems of all rows; a conflict is one of the key.
+
+    What no row of the brief got past, a budget without room, is told once and of no row.
+    """
+    none_fits = not any(isinstance(answer, Recorded | Priced) for answer in answers)
+    over = {one.over: one for one in answers if none_fits and isinstance(one, Unaffordable)}
+    told = [one.problem() for one in over.values()]
+    for row, answer in zip(rows, answers, strict=True):
+        if isinstance(answer, Invalid):
+            told += answer.problems
+        elif isinstance(answer, Conflict):
+            named = row.raw.key_field if row.raw else KEY_FIELD
+            told.append(replace(conflict(), field=named, row=row.number))
+        elif isinstance(answer, Unaffordable) and answer.over not in over:
+            told.append(answer.problem(row.number))
+    return told
+
+
+def conflict() -> Problem:
+    """Return the problem of a key that stands for another request."""
+    return Problem(
+        KEY_FIELD,
+        "conflict",
+        "Another request was recorded under this key.",
+        "Send it under a new key, or repeat the first request exactly.",
+    )

@@ -11,6 +11,7 @@ from fireflyassets.core.event import (
     VERSION,
     Event,
     EventType,
+    Instant,
     JobPayload,
     body_of,
     facts_payload,
@@ -19,6 +20,8 @@ from fireflyassets.core.event import (
 )
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import HumanReview, Status
+
+__all__ = ["Instant", "JobPayload", "event_body", "instant", "is_published", "payload"]
 
 _NAMING: Final = frozenset({EventType.JOB_SUCCEEDED, EventType.ASSET_APPROVED})
 """Events that may name outputs."""

@@ -7,12 +7,20 @@ Belongs here: step -> service, and references, signed or uploaded just now. Does
 
 import re
 from collections.abc import Awaitable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
 from fireflyassets.core import errors, ids
-from fireflyassets.core.failure import ACTIONS, REFUSED_LOCALLY, Action, Family, Fault, classify
+from fireflyassets.core.failure import (
+    ACTIONS,
+    MODEL_FIELD,
+    REFUSED_LOCALLY,
+    Action,
+    Family,
+    Fault,
+    classify,
+)
 from fireflyassets.core.job import StepResult
 from fireflyassets.core.photoshop_step import AutoCropStep, PictureStep, RemoveBackgroundStep
 from fireflyassets.core.preflight import reference_fault
@@ -79,7 +87,11 @@ async def ready(tools: Tools, job: JobInHand, step: PictureStep) -> NotAccepted 
         return missing
     found = await tools.models.check(step.custom_model, step.model)
     if isinstance(found, NotReady):
-        return NotAccepted(found.fault, found.retry_after)
+        # Whoever may not list or use custom models may make all other calls.
+        of_model = found.fault.family is step.family
+        return NotAccepted(
+            replace(found.fault, field=MODEL_FIELD) if of_model else found.fault, found.retry_after
+        )
     prompt = job.request.text(step.prompt.removeprefix("job."))
     if (concept := found.model.concept) is None or names_concept(prompt, concept):
         return None

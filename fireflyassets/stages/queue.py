@@ -85,7 +85,13 @@ def drain(
     senders: Senders | None = None,
     budget: timedelta = BUDGET,
 ) -> Drained:
-    """Take up to *most* messages off the queue; no new slice begins once *budget* is spent."""
+    """Take up to *most* messages off the queue; no new slice begins once *budget* is spent.
+
+    Raises:
+        StoreUnavailable: The ledger is away: no message was touched, or one slice comes back.
+    """
+    # Each receive brings a message closer to the dead-letter queue, whoever is at fault.
+    intake.ledger.ready()
     until = intake.clock.now() + budget
     total = Drained()
     empty = 0

@@ -21,7 +21,7 @@ from fireflyassets.ports.catalogue import REASON_LIMIT, Catalogue
 from fireflyassets.ports.entries import Release, Wave
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.stages.dispatch import STALE_AFTER
-from fireflyassets.stages.forming import Lane, form, let_go, next_batches, works_on
+from fireflyassets.stages.forming import Batch, Lane, form, let_go, next_batch, works_on
 
 _log: Final = logging.getLogger("fireflyassets.dispatch")
 
@@ -34,7 +34,7 @@ class Moved(StrEnum):
 
 
 def lanes_of(catalogue: Catalogue) -> set[Lane]:
-    """Return the lines that loaded campaigns are served by."""
+    """Return the lanes that loaded campaigns are served in."""
     configs = [one.config for one in catalogue.campaigns().values()]
     return {Lane(config.credential, config.customer) for config in configs}
 
@@ -52,13 +52,10 @@ def rebind(
     A wave that is never launched claims them, so that whoever dies here leaves nothing that the
     sweeps do not know already.
     """
-    lines = {Lane(credential, customer) for credential, customer in ledger.lines()}
-    lost = sorted(lines - lanes_of(catalogue), key=lambda lane: (lane.customer, lane.credential))
     found: Counter[Moved] = Counter()
     while found.total() < most:
-        batches = next_batches(ledger, lost, waves_per_lane=1, size=lambda _: most, now=now)
         before = found.total()
-        for batch in batches:
+        for batch in _lost(ledger, catalogue, most=most, now=now):
             wave = form(ledger, batch, wave_id=new_id(), now=now)
             if wave is not None:
                 found += _give_back(ledger, catalogue, wave, now=now)
@@ -68,6 +65,19 @@ def rebind(
     if found:
         _log.warning("jobs whose line nobody serves any more: %s", dict(found))
     return found
+
+
+def _lost(ledger: JobLedger, catalogue: Catalogue, *, most: int, now: datetime) -> list[Batch]:
+    """Return a batch of each line of nobody in which no wave is open."""
+    configs = [one.config for one in catalogue.campaigns().values()]
+    served = {(one.credential, one.customer, one.campaign) for one in configs}
+    waves = ledger.open_waves()
+    open_lines = {(one.credential, one.customer, one.campaign) for one in waves}
+    batches = (
+        next_batch(ledger, Lane(credential, customer), campaign, most=most, now=now)
+        for credential, customer, campaign in sorted(ledger.lines() - served - open_lines)
+    )
+    return [batch for batch in batches if batch]
 
 
 def _give_back(

@@ -12,7 +12,7 @@ goes first, and the others of its class once it has succeeded.
 import hashlib
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -29,6 +29,7 @@ from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.entries import History
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
+from fireflyassets.stages.aborting import Abort, as_it_was
 
 PROBED: Final = frozenset({FailureClass.TRANSIENT, FailureClass.STORAGE})
 """Classes of which one job goes first, unless an operator says that the service is back."""
@@ -109,6 +110,8 @@ class Moved:
     job_id: str
     done: bool
     due_at: datetime
+    record: str
+    """Key of the replay's record, by which it can be aborted."""
     why: str = ""
     """Why it was left where it is."""
 
@@ -195,11 +198,12 @@ class Replays:
 
     def go(
         self, plan: Sequence[Dead], *, by: str, why: str, spread: timedelta = timedelta(0)
-    ) -> Iterator[Moved]:
+    ) -> Generator[Moved]:
         """Move what goes of *plan*, one job with each step of the iterator; stop any time.
 
         The jobs become due evenly over *spread*. Who, why and what is on record before the first
-        moves, and what was moved once it ends, however it ends.
+        moves, and what was moved once it ends, however it ends; by that it can be undone
+        (``stages/aborting.py``).
         """
         going = [one for one in plan if one.goes]
         now = self.clock.now()
@@ -211,6 +215,7 @@ class Replays:
             "spreadSeconds": spread.total_seconds(),
             "operations": str(sum((one.price for one in going), Decimal(0))),
             "planned": [one.row.job_id for one in going],
+            "before": {one.row.job_id: as_it_was(one.row) for one in going},
         }
         name = hashlib.sha256(json.dumps(record).encode()).hexdigest()[:8]
         key = ids.replay_key(now, name)
@@ -225,7 +230,7 @@ class Replays:
                 told = self.ledger.replay(one.row, due_at=due_at, said=said, now=self.clock.now())
                 moved += [one.row.job_id] if told is True else []
                 why = "" if told is True else str(told or "It had moved meanwhile.")
-                yield Moved(one.row.job_id, told is True, due_at, why)
+                yield Moved(one.row.job_id, told is True, due_at, key, why)
         finally:
             # The rows say the same, each for itself.
             with suppress(StoreUnavailable):
@@ -234,6 +239,10 @@ class Replays:
     def _note(self, key: str, record: dict[str, object]) -> None:
         content = json.dumps(record, indent=2, ensure_ascii=False).encode()
         self.objects.put(key, content, media_type="application/json")
+
+    def abort(self) -> Abort:
+        """Return what takes a replay back."""
+        return Abort(self.ledger, self.objects, self.clock)
 
     def by_policy(self, failures: frozenset[FailureClass], *, most: int) -> int:
         """Replay what may run again by itself, after a wait that doubles; return how many went."""

@@ -3,7 +3,7 @@
 import asyncio
 import io
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 import httpx
@@ -15,7 +15,9 @@ from pydantic import SecretStr
 
 from fireflyassets.adapters.guarded_http import Guard
 from fireflyassets.adapters.limit_files import DOCUMENTED
+from fireflyassets.adapters.memory.backlog import MemoryBacklog
 from fireflyassets.adapters.memory.keys import MemoryKeys
+from fireflyassets.adapters.memory.metrics import MemoryMetrics
 from fireflyassets.adapters.pillow import PillowPictures
 from fireflyassets.adapters.provider import OidcProvider
 from fireflyassets.adapters.secrets import EnvironmentSecrets
@@ -87,6 +89,8 @@ class Clerk:
     door: FrontDoor
     app: FastAPI
     peer: str = "203.0.113.9"
+    url: str = PUBLIC
+    metrics: MemoryMetrics = field(default_factory=MemoryMetrics)
 
     def ask(
         self,
@@ -107,7 +111,7 @@ class Clerk:
             transport = httpx.ASGITransport(
                 self.app, raise_app_exceptions=False, client=(self.peer, 1234)
             )
-            async with httpx.AsyncClient(transport=transport, base_url=PUBLIC) as client:
+            async with httpx.AsyncClient(transport=transport, base_url=self.url) as client:
                 return await client.request(method, path, headers=said, json=json, content=content)
 
         return asyncio.run(send())
@@ -127,6 +131,7 @@ def ports_of(door: FrontDoor) -> Ports:
     """Return the ports behind a door, as the API takes them."""
     return Ports(
         ledger=door.ledger,
+        backlog=MemoryBacklog(door.ledger),
         objects=door.objects,
         queue=door.queue,
         catalogue=door.intake.catalogue,
@@ -134,6 +139,7 @@ def ports_of(door: FrontDoor) -> Ports:
         pictures=PillowPictures(),
         guardrail=door.intake.guardrail,
         limits=lambda _, family: DOCUMENTED[family],
+        metrics=MemoryMetrics(),
         limiter=MemoryLimiter(now=door.clock.now),
         keys=MemoryKeys(KeySet([KEY]).as_dict(private=False)),
         webhooks=webhooks.over(door.ledger),
@@ -149,7 +155,8 @@ def clerk(
     peer: str = "203.0.113.9",
     issuer: str = ISSUER,
     provide: Callable[[httpx.Request], httpx.Response] = lambda _: httpx.Response(503),
-    lists_per_minute: int = 100_000,
+    metrics: MemoryMetrics | None = None,
+    **said: object,
 ) -> Clerk:
     """Return a clerk of an API with nothing behind it yet."""
     door = front_door(catalogue)
@@ -160,10 +167,18 @@ def clerk(
         oidc_authorize_url=f"{ISSUER}/authorize",
         oidc_token_url=f"{ISSUER}/token",
         session_keys=(SESSION_KEY,),
-        lists_per_minute=lists_per_minute,
+    ).model_copy(
+        update={
+            "lists_per_minute": 100_000,
+            "reads_per_minute": 100_000,
+            "writes_per_minute": 100_000,
+            **said,
+        }
     )
     provider = OidcProvider(settings, httpx.MockTransport(provide))
-    return Clerk(door, create_app(ports_of(door), settings, provider), peer)
+    numbers = metrics or MemoryMetrics()
+    ports = replace(ports_of(door), metrics=numbers)
+    return Clerk(door, create_app(ports, settings, provider), peer, api_url, numbers)
 
 
 def picture(width: int = 640, height: int = 360) -> bytes:

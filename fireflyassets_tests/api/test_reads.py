@@ -4,7 +4,7 @@ import base64
 from datetime import timedelta
 
 from fireflyassets.adapters.memory.clock import FakeClock
-from fireflyassets.api.reads import FRESH, KeptPages
+from fireflyassets.api.reads import FRESH, Buckets, KeptPages, Kind
 from fireflyassets_tests.api.desk_clerk import OTHER, clerk
 from fireflyassets_tests.front_door import CAMPAIGN, NOON, FixedCatalogue, config
 
@@ -79,8 +79,42 @@ def test_kept_lists_are_bounded() -> None:
     assert kept.page("a", lambda: b"anew") == b"anew"
 
 
+def test_kept_lists_are_bounded_in_number() -> None:
+    """Thousands of small ones take memory as well."""
+    kept = KeptPages(FakeClock(NOON))
+    for n in range(2_000):
+        kept.page(n, lambda: b"small")
+
+    assert kept.page(1_999, lambda: b"anew") == b"small"
+    assert kept.page(500, lambda: b"anew") == b"anew"
+
+
+def test_buckets_that_are_full_again_are_forgotten() -> None:
+    """Any number of tenants over a day take the memory of those of the last minute."""
+    clock = FakeClock(NOON)
+    buckets = Buckets(clock, {Kind.READS: 1})
+    for n in range(100):
+        buckets.take(f"tenant-{n}", Kind.READS)
+        clock.jump(timedelta(seconds=6))
+
+    assert len(buckets) <= 11
+    assert buckets.take("tenant-99", Kind.READS) is not None
+    assert buckets.take("tenant-0", Kind.READS) is None
+
+
+def test_asks_of_one_kind_leave_the_others() -> None:
+    """Whoever polls lists too often still sends jobs."""
+    desk = clerk(lists_per_minute=1)
+    path = f"/v1/campaigns/{CAMPAIGN}"
+
+    told = [desk.ask("GET", path).status_code for _ in range(2)]
+
+    assert told == [200, 429]
+    assert desk.post().status_code == 202
+
+
 def test_a_campaign_tells_when_it_is_expected_to_be_done() -> None:
-    """By the contract's pace, from what is open; and what that takes for granted."""
+    """By what is open, the pace, the day's quota and others; and which of them decides."""
     desk = clerk()
     path = f"/v1/campaigns/{CAMPAIGN}"
     empty = desk.ask("GET", path).json()
@@ -93,7 +127,10 @@ def test_a_campaign_tells_when_it_is_expected_to_be_done() -> None:
 
     # 80 % of 4 pictures a minute; the composites are faster.
     assert told["expectedFinish"] == "2026-11-30T12:11:00Z"
-    assert told["expectedFinishNote"].startswith("32 open jobs at 3.2 a minute, if no other")
+    assert told["expectedFinishLate"] == "2026-11-30T12:12:00Z"
+    assert told["expectedFinishNote"] == (
+        "32 open jobs; firefly calls decide, at 3.2 a minute and 9000 a day."
+    )
     assert (empty["expectedFinish"], held["expectedFinish"]) == (None, None)
     assert "no open job" in empty["expectedFinishNote"]
     assert "on hold" in held["expectedFinishNote"]

@@ -154,6 +154,35 @@ def test_a_recipe_says_whether_it_takes_a_picture() -> None:
     assert with_one.status_code == 202
 
 
+def test_a_briefs_rows_bring_their_pictures() -> None:
+    """In CSV as in JSON lines: a column that may be empty."""
+    art = {"name": "art", "kind": "generate", "size": PICTURE}
+    desk = desk_of(art, {**SIMILAR, "name": "more", "picture": "reference.picture or art.picture"})
+    name = upload(desk, picture()).json()["reference"]
+    rows = [
+        f"k1,A,en-GB,B,{PICTURE},{name}",
+        f"k2,A,en-GB,B,{PICTURE},",
+        f"k3,A,en-GB,B,{PICTURE},x",
+    ]
+    content = "\n".join(["key,prompt,locale,headline,aspects,reference", *rows]).encode()
+
+    answer = desk.ask(
+        "POST",
+        f"/v1/jobs:batch?campaign={CAMPAIGN}&partial=true",
+        content=content,
+        headers={"Content-Type": "text/csv"},
+    )
+
+    assert answer.status_code == 202
+    problem = answer.json()["problems"][0]
+    assert (problem["row"], problem["field"], problem["rule"]) == (4, "reference", "reference")
+    row = desk.door.ledger.job(ids.job_id(CUSTOMER, "k1"))
+    assert row is not None
+    request = manifest.load(stored_manifest(desk.door, row) or b"")
+    assert request.reference is not None
+    assert request.reference.key == ids.reference_key(CUSTOMER, name)
+
+
 def test_pictures_that_vendors_misread_are_made_plain() -> None:
     """A deep grey ramp keeps its greys; what was done is told."""
     ramp = Image.new("I;16", (256, 1))

@@ -48,10 +48,15 @@ def endpoints(desk: Clerk) -> list[dict[str, str]]:
 
 def ask(desk: Clerk, method: str, path: str, job_id: str, sent: str | None) -> httpx.Response:
     """Ask a route about a job; a route that takes a job gets one of a key of its own."""
-    named = hooked(desk) if "_id}" in path and "job" not in path else {}
-    address = path.format(**NAMES, **named, job_id=job_id)
+    named = hooked(desk) if "{endpoint_id}" in path or "{delivery_id}" in path else {}
+    address = path.format(**NAMES, **named, job_id=job_id, token="{token}")
     if method == "GET":
         return desk.ask(method, address, token=sent)
+    if path.endswith(("/release", "/plans")):
+        return plan(desk, method, address, sent)
+    if path.startswith("/v1/endpoints"):
+        changed = {"enabled": False} if method == "PATCH" else HOOK
+        return desk.ask(method, address, token=sent, json=changed)
     if path.endswith(":batch"):
         content = f"key,prompt,locale,headline,aspects\nk9,A,en-GB,B,{ASPECTS[0]}\n".encode()
         kind = {"Content-Type": "text/csv"}
@@ -61,12 +66,19 @@ def ask(desk: Clerk, method: str, path: str, job_id: str, sent: str | None) -> h
     if path.endswith("/references"):
         kind = {"Content-Type": "image/jpeg"}
         return desk.ask(method, address, token=sent, content=picture(), headers=kind)
-    if path.startswith("/v1/endpoints"):
-        changed = {"enabled": False} if method == "PATCH" else HOOK
-        return desk.ask(method, address, token=sent, json=changed)
     steers = path.endswith(("/hold", "/resume"))
     body = {"reason": "a test"} if steers else JOB | {"idempotencyKey": "k9"}
     return desk.ask(method, address, token=sent, json=body)
+
+
+def plan(desk: Clerk, method: str, address: str, sent: str | None) -> httpx.Response:
+    """Ask for a plan, or to release one of ours."""
+    content = f"key,prompt,locale,headline,aspects\nk9,A,en-GB,B,{ASPECTS[0]}\n".encode()
+    kind, where = {"Content-Type": "text/csv"}, f"/v1/plans?campaign={CAMPAIGN}"
+    if not address.endswith("/release"):
+        return desk.ask(method, where, token=sent, content=content, headers=kind)
+    ours = desk.ask("POST", where, content=content, headers=kind).json()["token"]
+    return desk.ask(method, address.format(token=ours), token=sent)
 
 
 def test_the_walk_finds_routes() -> None:
@@ -131,6 +143,19 @@ def test_every_route_needs_a_token_and_a_scope(
 
     assert answer.status_code == status
     assert job_id not in answer.text
+
+
+@pytest.mark.parametrize(("method", "path"), ROUTES)
+def test_every_route_counts_its_tenants_asks(method: str, path: str) -> None:
+    """A second one within the minute is one too many here; another tenant's is not."""
+    desk = clerk(lists_per_minute=1, reads_per_minute=1, writes_per_minute=1)
+
+    answers = [ask(desk, method, path, "j-1", sent) for sent in (TOKEN, TOKEN, OTHER)]
+
+    first, refused, other = answers
+    assert 429 not in {first.status_code, other.status_code}
+    assert (refused.status_code, refused.headers["Retry-After"]) == (429, "60")
+    assert refused.headers["Content-Type"] == "application/problem+json"
 
 
 @pytest.mark.parametrize("path", sorted(OPEN_TO_ALL))

@@ -22,8 +22,8 @@ from fireflyassets.stages.dispatch import (
     sweep,
     take_over,
 )
-from fireflyassets.stages.forming import Batch, Lane, form, next_batches, shrink
-from fireflyassets_tests.contracts.ledgers import ACME, CREDENTIAL, NOON, RUN, World, ending
+from fireflyassets.stages.forming import Batch, Lane, form, next_batch, shrink
+from fireflyassets_tests.contracts.ledgers import ACME, CREDENTIAL, NOON, RUN, SPRING, World, ending
 
 LANE: Final = Lane(CREDENTIAL, ACME)
 JOBS: Final = 3
@@ -60,7 +60,8 @@ class Mortal:
 
 def batch_of(world: World) -> Batch:
     """Return the next batch."""
-    (batch,) = next_batches(world.ledger, [LANE], waves_per_lane=2, size=lambda _: JOBS, now=NOON)
+    batch = next_batch(world.ledger, LANE, SPRING, most=JOBS, now=NOON)
+    assert batch is not None
     return batch
 
 
@@ -169,7 +170,7 @@ def settled(world: World, jobs: Sequence[str]) -> list[str]:
             ledger.launched(wave.wave_id)
             worked += work(ledger, wave, now)
         give_back_stranded(ledger, now=now, most=10)
-        for batch in next_batches(ledger, [LANE], waves_per_lane=2, size=lambda _: JOBS, now=now):
+        if batch := next_batch(ledger, LANE, SPRING, most=JOBS, now=now):
             wave_id = f"later-{number}"
             if wave := form(ledger, batch, wave_id=wave_id, now=now):
                 worked += work(ledger, wave, now)

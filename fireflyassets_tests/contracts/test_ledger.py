@@ -164,9 +164,9 @@ def test_due_are_the_claimable_jobs_whose_time_has_come(ledger_world: World) -> 
     ledger_world.queued("foreign", credential="other")
     ledger_world.running("claimed")
 
-    due = ledger_world.ledger.due(CREDENTIAL, ACME, now=NOON, most=10)
+    due = ledger_world.ledger.due(CREDENTIAL, ACME, SPRING, now=NOON, most=10)
 
     assert due == [sooner, later]
-    assert ledger_world.ledger.due(CREDENTIAL, ACME, now=NOON, most=1) == [sooner]
-    assert ledger_world.ledger.due(CREDENTIAL, ACME, now=NOON, most=0) == []
-    assert len(ledger_world.ledger.due(CREDENTIAL, ACME, now=NOON + MINUTE, most=10)) == 3
+    assert ledger_world.ledger.due(CREDENTIAL, ACME, SPRING, now=NOON, most=1) == [sooner]
+    assert ledger_world.ledger.due(CREDENTIAL, ACME, SPRING, now=NOON, most=0) == []
+    assert len(ledger_world.ledger.due(CREDENTIAL, ACME, SPRING, now=NOON + MINUTE, most=10)) == 3

@@ -26,6 +26,7 @@ from fireflyassets_tests.contracts.ledgers import (
     CREDENTIAL,
     MINUTE,
     NOON,
+    SPRING,
     WAVE,
     World,
     attempt,
@@ -173,7 +174,7 @@ def test_resubmit_lifts_the_hold_and_is_remembered(ledger_world: World) -> None:
     assert history.attempts == (replace(sent, decision=said),)
     assert history.operations == (booked,)
     assert opened(ledger_world) == []
-    due = ledger_world.ledger.due(CREDENTIAL, ACME, now=LATER, most=5)
+    due = ledger_world.ledger.due(CREDENTIAL, ACME, SPRING, now=LATER, most=5)
     assert [(one.job_id, one.hold, one.reason) for one in due] == [(row.job_id, None, None)]
     assert ledger_world.ledger.claim(row.job_id, ACME, "w-2", now=LATER) is not None
 
@@ -190,7 +191,7 @@ def test_drop_closes_the_job_in_its_newest_event(ledger_world: World) -> None:
     assert now is not None
     assert (now.status, now.hold, now.reason) == (Status.FAILED, None, "given up")
     assert ledger_world.events()[-1] == (Status.FAILED, 2 * (row.epoch + 1) + 1)
-    assert ledger_world.ledger.due(CREDENTIAL, ACME, now=LATER, most=5) == []
+    assert ledger_world.ledger.due(CREDENTIAL, ACME, SPRING, now=LATER, most=5) == []
     assert ledger_world.ledger.claim(row.job_id, ACME, "w-2", now=LATER) is None
 
 
@@ -273,7 +274,7 @@ def test_lifted_hold_makes_the_job_due_once(ledger_world: World) -> None:
     assert ledger.lift(row, now=NOON)
     assert not ledger.lift(row, now=NOON)
 
-    due = ledger.due(CREDENTIAL, ACME, now=LATER, most=5)
+    due = ledger.due(CREDENTIAL, ACME, SPRING, now=LATER, most=5)
     assert [one.hold for one in due] == [None]
     assert not ledger.lift(due[0], now=NOON)
 
@@ -287,7 +288,7 @@ def test_a_person_who_lifts_a_hold_is_named_and_counts_a_replay(ledger_world: Wo
     assert ledger.lift(row, now=NOON, said="Resumed by ann: it is mended")
     assert not ledger.lift(row, now=NOON, said="Resumed by bob: so it is")
 
-    (due,) = ledger.due(CREDENTIAL, ACME, now=LATER, most=5)
+    (due,) = ledger.due(CREDENTIAL, ACME, SPRING, now=LATER, most=5)
     assert due == replace(
         row,
         hold=None,

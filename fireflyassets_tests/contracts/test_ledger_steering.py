@@ -26,7 +26,7 @@ LATER = NOON + MINUTE
 
 
 def due(world: World) -> list[str]:
-    rows = world.ledger.due(CREDENTIAL, ACME, now=LATER, most=10)
+    rows = world.ledger.due(CREDENTIAL, ACME, SPRING, now=LATER, most=10)
     return [row.job_id for row in rows]
 
 

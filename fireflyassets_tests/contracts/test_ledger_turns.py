@@ -20,6 +20,7 @@ from fireflyassets_tests.contracts.ledgers import (
     CREDENTIAL,
     MINUTE,
     NOON,
+    SPRING,
     WAVE,
     World,
     ending,
@@ -82,7 +83,10 @@ def test_released_job_takes_its_place_in_line_again(ledger_world: World) -> None
     row = ledger_world.row(claim)
     assert (row.status, row.wave, row.epoch) == (Status.QUEUED, None, 1)
     assert (row.reason, row.crashes, row.attempts) == ("wave stopped", 0, 0)
-    assert ledger_world.ledger.due(CREDENTIAL, ACME, now=NOON + MINUTE, most=9) == [row, young]
+    assert ledger_world.ledger.due(CREDENTIAL, ACME, SPRING, now=NOON + MINUTE, most=9) == [
+        row,
+        young,
+    ]
 
 
 def test_parked_job_is_due_later_but_may_be_claimed_by_name(ledger_world: World) -> None:
@@ -93,8 +97,10 @@ def test_parked_job_is_due_later_but_may_be_claimed_by_name(ledger_world: World)
     ledger_world.ledger.release(claim, Release("no ticket", not_before=later), now=NOON)
 
     assert ledger_world.row(claim).not_before == later
-    assert ledger_world.ledger.due(CREDENTIAL, ACME, now=NOON, most=9) == []
-    assert ledger_world.ledger.due(CREDENTIAL, ACME, now=later, most=9) == [ledger_world.row(claim)]
+    assert ledger_world.ledger.due(CREDENTIAL, ACME, SPRING, now=NOON, most=9) == []
+    assert ledger_world.ledger.due(CREDENTIAL, ACME, SPRING, now=later, most=9) == [
+        ledger_world.row(claim)
+    ]
     assert ledger_world.ledger.claim(claim.job_id, ACME, "w-2", now=NOON) is not None
 
 
@@ -107,7 +113,7 @@ def test_held_job_is_never_due(ledger_world: World, not_before: object) -> None:
     ledger_world.ledger.release(claim, replace(release, not_before=not_before), now=NOON)
 
     assert ledger_world.row(claim).hold == HOLD
-    assert ledger_world.ledger.due(CREDENTIAL, ACME, now=NOON + 9 * MINUTE, most=9) == []
+    assert ledger_world.ledger.due(CREDENTIAL, ACME, SPRING, now=NOON + 9 * MINUTE, most=9) == []
     assert ledger_world.ledger.claim(claim.job_id, ACME, "w-2", now=NOON) is None
 
 
@@ -252,14 +258,16 @@ def test_released_job_changes_its_line_for_good(ledger_world: World, release: Re
 
     ledger.release(claim, release, now=NOON)
 
-    assert ledger.lines() == {("other", ACME)}
-    assert ledger.due(CREDENTIAL, ACME, now=NOON + MINUTE, most=5) == []
-    (row,) = ledger.due("other", ACME, now=NOON + MINUTE, most=5)
+    assert ledger.lines() == {("other", ACME, SPRING)}
+    assert ledger.due(CREDENTIAL, ACME, SPRING, now=NOON + MINUTE, most=5) == []
+    (row,) = ledger.due("other", ACME, SPRING, now=NOON + MINUTE, most=5)
     assert row.credential == "other"
     again = ledger.claim(row.job_id, ACME, "w-2", now=NOON)
     assert again is not None
     ledger.release(again, Release("stopped"), now=NOON)
-    assert [one.wave for one in ledger.due("other", ACME, now=NOON + MINUTE, most=5)] == [None]
+    assert [one.wave for one in ledger.due("other", ACME, SPRING, now=NOON + MINUTE, most=5)] == [
+        None
+    ]
 
 
 def test_held_job_changes_its_line_too(ledger_world: World) -> None:
@@ -271,7 +279,7 @@ def test_held_job_changes_its_line_too(ledger_world: World) -> None:
 
     assert ledger.lines() == set()
     assert ledger.lift(ledger_world.row(claim), now=NOON)
-    assert ledger.lines() == {("other", ACME)}
+    assert ledger.lines() == {("other", ACME, SPRING)}
 
 
 @pytest.mark.parametrize("status", [Status.QUEUED, Status.RUNNING])

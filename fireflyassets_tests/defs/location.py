@@ -19,8 +19,8 @@ from fireflyassets.adapters.memory.backlog import MemoryBacklog
 from fireflyassets.core.failure import Family
 from fireflyassets.definitions import build_definitions
 from fireflyassets.defs import checks, names
+from fireflyassets.defs.dispatcher import Dispatcher
 from fireflyassets.defs.resources import WAVE_PORTS
-from fireflyassets.defs.sensors import Dispatcher
 from fireflyassets.limiter.limits import Limits
 from fireflyassets.wave.beginning import begin
 from fireflyassets.wave.reports import Check
@@ -66,12 +66,12 @@ class Location:
     ) -> dg.ExecuteInProcessResult:
         """Run what a sensor asked for, or what a person would start with *tags* on *assets*."""
         said = dict(request.tags) if request else (tags or {})
-        return self.defs.resolve_implicit_global_asset_job_def().execute_in_process(
-            instance=self.instance,
-            tags=said,
-            raise_on_error=False,
-            asset_selection=list(assets),
+        asked = request.asset_check_keys if request else None
+        job = self.defs.resolve_implicit_global_asset_job_def().get_subset(
+            asset_selection=set(assets),
+            asset_check_selection=None if asked is None else set(asked),
         )
+        return job.execute_in_process(instance=self.instance, tags=said, raise_on_error=False)
 
     def by_hand(
         self, jobs: Sequence[str], *, assets: Sequence[dg.AssetKey] = WAVE

@@ -12,6 +12,7 @@ from fireflyassets.defs.resources import WAVE_PORTS
 from fireflyassets.ports.paid import NotAccepted
 from fireflyassets_tests.contracts.ledgers import NOON, ending
 from fireflyassets_tests.defs.location import CUSTOMER, DELIVERIES, Location, location
+from fireflyassets_tests.stages.test_queue import body
 
 UNSAFE = NotAccepted(Fault(Family.FIREFLY, 422, "prompt_unsafe", message="SECRET"))
 
@@ -122,3 +123,36 @@ def test_a_tick_runs_again_what_policy_lets_go() -> None:
         assert "1 run again" in tick(there)
 
         assert there.here.row(job).status is Status.QUEUED
+
+
+def test_the_job_takes_a_replay_back() -> None:
+    """By its record, as the command does, and by name."""
+    with location() as there:
+        job = dead(there)
+        assert replayed(there, go=True, by="ann", why="a test", spread_minutes=60)
+        assert there.here.row(job).status is Status.QUEUED
+        (record,) = there.here.objects.keys("replays/2")
+
+        assert not replayed(there, go=True, by="ann", why="a test", abort="replays/none")
+        assert replayed(there, go=True, by="ann", why="too early", abort=record)
+
+        row = there.here.row(job)
+        assert (row.status, row.replays) == (Status.DLQ, 0)
+
+
+def test_the_job_makes_jobs_of_letters() -> None:
+    """With the option of the command, and only if it is told to."""
+    with location() as there:
+        intake = there.here.intake
+        intake.queue.send([body(aspects=["32x18"])])
+        (message,) = intake.queue.receive(most=1)
+        intake.queue.quarantine(message, reason="It was too early.")
+        assert "1 put aside" in tick(there)
+
+        assert replayed(there, letters=True)
+        assert len(intake.objects.keys("dead-letters/")) == 1
+        assert replayed(there, letters=True, go=True, by="ann", why="a test")
+
+        assert intake.objects.keys("dead-letters/") == []
+        (row,) = there.here.ledger.rows()
+        assert row.status is Status.QUEUED

@@ -74,6 +74,12 @@ def test_one_bad_job_fails_its_own_partition_only() -> None:
         )
         assert there.failed(DELIVERIES) == bad
         assert there.materialized(DELIVERIES) == set(jobs) - bad
+        (shown,) = result.get_asset_observation_events()
+        said = shown.asset_observation_data.asset_observation
+        assert {said.partition} == bad
+        assert said.metadata["held_by"].value == "review"
+        assert "needs attention" in str(said.metadata["reason"].value)
+        assert "new key" in str(said.metadata["lifted_by"].value)
 
 
 def test_a_second_run_of_a_wave_does_nothing() -> None:

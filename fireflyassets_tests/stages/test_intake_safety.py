@@ -125,7 +125,7 @@ def test_a_lost_wake_up_loses_nothing() -> None:
     (told,) = intake.accept([asked()], customer=CUSTOMER, campaign=CAMPAIGN)
 
     assert isinstance(told, Recorded)
-    assert door.ledger.due("acme-main", CUSTOMER, now=NOON, most=10) == [told.row]
+    assert door.ledger.due("acme-main", CUSTOMER, CAMPAIGN, now=NOON, most=10) == [told.row]
 
 
 class BrokenObjects(MemoryObjects):

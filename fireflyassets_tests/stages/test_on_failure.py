@@ -78,11 +78,12 @@ def test_who_decides_where_a_failed_job_goes(failure: FailureClass, wish: OnFail
 def test_the_table_of_who_decides_is_whole() -> None:
     """A throttled call and a lost answer never reach a recipe; every other class is in the table.
 
-    A template's defect, a stale reference and a store that can't be written follow the recipe.
+    A template's defect and a stale reference follow the recipe; a store that can't be read or
+    written is no step's fault, and a picture that it lost is not left out.
     """
-    elsewhere = {FailureClass.THROTTLED, FailureClass.LOST_ANSWER}
+    elsewhere = {FailureClass.THROTTLED, FailureClass.LOST_ANSWER, FailureClass.STORAGE}
     assert set(INSISTED) | elsewhere == INSISTENT
-    left = {FailureClass.TEMPLATE_DEFECT, FailureClass.STALE_REFERENCE, FailureClass.STORAGE}
+    left = {FailureClass.TEMPLATE_DEFECT, FailureClass.STALE_REFERENCE}
     assert set(FAULTS) | elsewhere | left == set(FailureClass)
 
 

@@ -11,7 +11,7 @@ from fireflyassets.adapters.memory.ledger import MemoryLedger
 from fireflyassets.adapters.memory.queue import MemoryQueue
 from fireflyassets.core import ids
 from fireflyassets.core.budget import Block
-from fireflyassets.core.errors import OwnershipLost
+from fireflyassets.core.errors import OwnershipLost, StoreUnavailable
 from fireflyassets.core.job import JobRow
 from fireflyassets.ports.entries import Recording
 from fireflyassets.ports.queue import MAX_RECEIVES, Message
@@ -289,6 +289,27 @@ def test_nothing_is_deleted_that_is_not_durable() -> None:
     door.clock.jump(HOUR)
 
     assert drain(door.queue, door.intake, most=100) == Drained(recorded=2)
+    assert door.queue.dead == ()
+
+
+class AbsentLedger(MemoryLedger):
+    """A ledger whose store is away."""
+
+    def ready(self) -> None:
+        raise StoreUnavailable("The ledger", "a test")
+
+
+def test_no_outage_of_the_ledger_makes_a_dead_letter() -> None:
+    """However long it lasts, no message is received meanwhile: the third time would be its last."""
+    door = front_door()
+    door.queue.send([body("a")])
+    absent = replace(door.intake, ledger=AbsentLedger())
+    for _ in range(3 * MAX_RECEIVES):
+        with pytest.raises(StoreUnavailable):
+            drain(door.queue, absent, most=100)
+        door.clock.jump(HOUR)
+
+    assert drain(door.queue, door.intake, most=100) == Drained(recorded=1)
     assert door.queue.dead == ()
 
 

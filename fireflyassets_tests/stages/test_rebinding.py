@@ -50,7 +50,7 @@ def test_queued_jobs_follow_their_campaign() -> None:
         assert rebound(here, renamed) == {Moved.REBOUND: 3}
         assert rebound(here, renamed) == {}
 
-        due = here.ledger.due("new", "acme", now=here.clock.now(), most=10)
+        due = here.ledger.due("new", "acme", "spring-launch", now=here.clock.now(), most=10)
         assert {row.job_id for row in due} == set(jobs)
         assert {(row.credential, row.crashes, row.attempts) for row in due} == {("new", 0, 0)}
         assert here.ledger.open_waves() == []
@@ -59,14 +59,15 @@ def test_queued_jobs_follow_their_campaign() -> None:
     run(scenario)
 
 
-def test_served_lines_are_left_alone() -> None:
-    """Jobs of a credential that some campaign of their customer names are dispatched as ever."""
+def test_jobs_follow_their_campaign_though_another_keeps_the_credential() -> None:
+    """Nobody serves their line any more, though the lane is served; a line with a campaign is."""
 
     async def scenario() -> None:
         here = floor(catalogue=naming("old"))
         here.order(2)
 
-        assert rebound(here, naming("new", "old")) == {}
+        assert rebound(here, naming("old", "old")) == {}
+        assert rebound(here, naming("new", "old")) == {Moved.REBOUND: 2}
         assert lanes_of(naming("new", "old")) == {Lane("new", "acme"), Lane("old", "acme")}
 
     run(scenario)

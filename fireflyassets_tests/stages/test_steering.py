@@ -11,7 +11,7 @@ from fireflyassets.core.status import Status
 from fireflyassets.limiter.virtual_time import run
 from fireflyassets.ports.entries import Attempt, AttemptState, Claim, Ending, Operation, Release
 from fireflyassets.ports.paid import NotAccepted
-from fireflyassets.stages.forming import Lane, form, next_batches
+from fireflyassets.stages.forming import Lane, form, next_batch
 from fireflyassets.stages.steering import CANCELLED, Cancelled, Cancelling, Kept, Steering
 from fireflyassets_tests.books import books_agree
 from fireflyassets_tests.floor import floor
@@ -47,7 +47,7 @@ def formed(door: FrontDoor, wave_id: str = "w-2") -> list[str]:
     """Dispatch as a tick does; return what went into waves."""
     now = door.clock.now()
     lane = Lane("acme-main", CUSTOMER)
-    batches = next_batches(door.ledger, [lane], waves_per_lane=5, size=lambda _: 10, now=now)
+    batch = next_batch(door.ledger, lane, CAMPAIGN, most=10, now=now)
     waves = [
         form(
             door.ledger,
@@ -56,7 +56,8 @@ def formed(door: FrontDoor, wave_id: str = "w-2") -> list[str]:
             now=now,
             claiming=lambda job_id: door.ledger.claim(job_id, CUSTOMER, wave_id, now=now),
         )
-        for batch in batches
+        for batch in [batch]
+        if batch
     ]
     return [job_id for wave in waves if wave for job_id in wave.jobs]
 
@@ -221,7 +222,7 @@ def test_another_campaign_goes_on() -> None:
     steering(door).hold(CUSTOMER, CAMPAIGN, reason="r", by="x")
 
     assert formed(door) == []
-    assert len(door.ledger.due("acme-main", "bolt", now=door.clock.now(), most=10)) == 1
+    assert len(door.ledger.due("acme-main", "bolt", CAMPAIGN, now=door.clock.now(), most=10)) == 1
 
 
 def test_a_cancelled_campaign_ends_all_that_waits_and_then_the_rest() -> None:

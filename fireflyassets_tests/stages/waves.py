@@ -3,20 +3,39 @@
 Here: builders. Not here: promises.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
+from fireflyassets.core.round_robin import Credits
 from fireflyassets.ports.entries import Wave
-from fireflyassets.stages.forming import Batch, Lane, form, next_batches
+from fireflyassets.stages.forming import Batch, Lane, form
+from fireflyassets.stages.turns import Caps, Line, Turns
 from fireflyassets_tests.floor import Floor
 
 LANE = Lane("acme-main", "acme")
+LINE = Line(LANE, "spring-launch", "ORG", jobs_per_minute=1_000)
 
 
 def batches(here: Floor, *, waves: int = 2, size: int = 100) -> list[Batch]:
-    """Return what would be formed next."""
-    return next_batches(
-        here.ledger, [LANE], waves_per_lane=waves, size=lambda _: size, now=here.clock.now()
+    """Return what would be formed next of the one line."""
+    turn = turns(here, [LINE], waves=waves, size=size).next()
+    return [turn[1]] if turn else []
+
+
+def turns(
+    here: Floor,
+    lines: Sequence[Line],
+    *,
+    waves: int = 2,
+    size: int = 100,
+    per_credential: int = 100,
+    remembered: Credits | None = None,
+) -> Turns:
+    """Return a tick's choice among lines."""
+    caps = Caps(waves, per_credential, size, timedelta(minutes=10))
+    return Turns(
+        here.ledger, lines, caps=caps, remembered=remembered or Credits(), now=here.clock.now()
     )
 
 

@@ -46,7 +46,10 @@ def test_a_lost_generate_is_held_and_not_repeated() -> None:
         assert again.waves == ()
         assert "held" in again.skipped[0].reason
         assert here.images.vendor.sent == 2
-        assert here.ledger.due("acme-main", "acme", now=here.clock.now(), most=10) == []
+        assert (
+            here.ledger.due("acme-main", "acme", "spring-launch", now=here.clock.now(), most=10)
+            == []
+        )
 
     run(scenario)
 

@@ -1,14 +1,19 @@
 """The breaker of an organisation that is refused, in waves and virtual time."""
 
+from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 
 from fireflyassets.core.failure import FailureClass, Family, Fault
+from fireflyassets.core.recipe_step import Model
 from fireflyassets.core.status import Status
 from fireflyassets.limiter.virtual_time import run
 from fireflyassets.ports.paid import EndedBadly, NotAccepted
-from fireflyassets_tests.floor import Floor, floor, turns
+from fireflyassets_tests.floor import ASPECTS, Floor, floor, recipe, turns
+from fireflyassets_tests.free_services import FakeModels
+from fireflyassets_tests.front_door import CAMPAIGN, FixedCatalogue, card, config
 from fireflyassets_tests.paid_services import Take
 
 REFUSALS = {
@@ -108,6 +113,52 @@ def test_a_refused_probe_costs_one_job_and_no_more() -> None:
         assert here.images.vendor.sent == 2
         assert len(here.ledger.dead()) == 2
         assert len(left(here, jobs)) == 3
+
+    run(scenario)
+
+
+async def _with_custom_model(here: Floor, refused: NotAccepted | None) -> None:
+    """Work on a job with a custom model that is refused, then on one without any."""
+    own = config(
+        campaign="own",
+        aspects=ASPECTS,
+        templates={aspect: f"{aspect}.psd" for aspect in ASPECTS},
+        recipe=recipe(model="image3_custom", custom_model="urn:aaid:sc:1"),
+    )
+    plain = own.model_copy(update={"campaign": CAMPAIGN, "recipe": recipe()})
+    prices = card(generate={Model.IMAGE3_CUSTOM: Decimal(1), Model.IMAGE3: Decimal(1)})
+    catalogue = FixedCatalogue(own, plain, cards=(prices,))
+    here.intake = replace(here.intake, catalogue=catalogue)
+    here.shop = replace(here.shop, catalogue=catalogue)
+    if refused:
+        here.images.vendor.script.append(refused)
+    (first,) = here.order(1, campaign="own")
+    assert turns(await here.work([first])) == ["failed"]
+    assert here.row(first).failure is FailureClass.ENTITLEMENT
+    assert turns(await here.work(here.order(1, prefix="plain"))) == ["succeeded"]
+
+
+def test_who_may_not_list_custom_models_makes_all_other_calls() -> None:
+    """The free listing is refused, which says nothing of calls that need no custom model."""
+
+    async def scenario() -> None:
+        here = floor()
+        here.models = FakeModels("access_error")
+        await _with_custom_model(here, None)
+        assert here.images.vendor.sent == 1
+
+    run(scenario)
+
+
+def test_a_custom_model_that_is_not_shared_stops_its_own_campaign_alone() -> None:
+    """The paid call names the model as what is refused."""
+
+    async def scenario() -> None:
+        here = floor()
+        here.models = FakeModels("")
+        denied = Fault(Family.FIREFLY, 403, "access_error", field="body.customModelId")
+        await _with_custom_model(here, NotAccepted(denied))
+        assert here.shop.limiter.state("ORG#firefly").opened_at is None
 
     run(scenario)
 

@@ -62,7 +62,7 @@ def test_a_wave_gives_back_what_it_has_no_time_for() -> None:
         assert done
         assert len(done) + len(back) == len(jobs)
         assert {here.row(job).attempts for job in back} == {0}
-        due = here.ledger.due("acme-main", "acme", now=here.clock.now(), most=100)
+        due = here.ledger.due("acme-main", "acme", "spring-launch", now=here.clock.now(), most=100)
         assert {row.job_id for row in due} == set(back)
         # A call that was still open when the wave stopped is collected by the next, and booked.
         while back := [job for job in jobs if here.row(job).status is Status.QUEUED]:

@@ -14,7 +14,7 @@ from fireflyassets.adapters.adobe.exchange import Answer, NoAnswer
 from fireflyassets.adapters.adobe.mint import NoToken
 from fireflyassets.adapters.adobe.poll_share import PollShare
 from fireflyassets.adapters.adobe.wire import AdobeWire, Ask, Reply, Untrusted
-from fireflyassets.core.failure import Family, Fault
+from fireflyassets.core.failure import MODEL_FIELD, Family, Fault
 from fireflyassets.core.recipe_step import Model
 from fireflyassets.ports.custom_models import CustomModel, CustomModels, NotReady, Ready
 
@@ -153,7 +153,7 @@ def _model(item: dict[str, object], state: str) -> CustomModel:
 
 
 def _not(code: str, message: str, wait: timedelta | None = None) -> NotReady:
-    return NotReady(Fault(Family.FIREFLY, None, code, "customModelId", message), wait)
+    return NotReady(Fault(Family.FIREFLY, None, code, MODEL_FIELD, message), wait)
 
 
 def _text(value: object) -> str:

@@ -35,7 +35,8 @@ class DynamoBacklog(Backlog):
         )
         for item in (Reader(item) for page in pages for item in page["Items"]):
             due_at = _due_at(item.text(QUEUE.range_key))
-            line = found.get(key := codec.line_of(item.text(QUEUE.hash_key)))
+            credential, customer, _ = codec.line_of(item.text(QUEUE.hash_key))
+            line = found.get(key := (credential, customer))
             first = min(due_at, line.first_due_at) if line else due_at
             found[key] = Line(line.jobs + 1 if line else 1, first)
         return found

@@ -12,6 +12,7 @@ from fireflyassets.adapters.aws.attributes import Item, Reader
 from fireflyassets.adapters.aws.event_codec import pending
 from fireflyassets.adapters.budget_rules import BudgetEvent, EventKind
 from fireflyassets.core.budget import Block, Booking, Counter, Raise
+from fireflyassets.ports.briefs import BegunBrief
 from fireflyassets.ports.budgets import Audited
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ COUNTER: Final = "counter#"
 BLOCK: Final = "block#"
 OPEN: Final = "open"
 """What the blocks that stand are found under."""
+OPEN_BRIEF: Final = "brief"
+"""What briefs in mid-writing are found under."""
 
 
 # -- keys -----------------------------------------------------------------------------------
@@ -106,6 +109,40 @@ def block_of(item: Item) -> Block:
         scopes=read.texts("scopes"),
         left=read.decimal("left"),
         made_at=read.instant("madeAt"),
+    )
+
+
+# -- briefs in mid-writing ------------------------------------------------------------------
+def brief_key(brief: BegunBrief) -> Item:
+    """Return the primary key of a brief, which no month's is."""
+    return {"budget": to.text(f"{brief.customer}#briefs"), "sk": to.text(brief.manifest)}
+
+
+def brief_item(brief: BegunBrief) -> Item:
+    """Return the item of a brief; it stands in the index of what is open until it is gone."""
+    return {
+        **brief_key(brief),
+        "customer": to.text(brief.customer),
+        "campaign": to.text(brief.campaign),
+        "campaignVersion": to.text(brief.version),
+        "rateCard": to.text(brief.rate_card),
+        "partial": to.flag(value=brief.partial),
+        "madeAt": to.instant(brief.made_at),
+        "open": to.text(OPEN_BRIEF),
+    }
+
+
+def brief_of(item: Item) -> BegunBrief:
+    """Return the brief of an item."""
+    read = Reader(item)
+    return BegunBrief(
+        customer=read.text("customer"),
+        campaign=read.text("campaign"),
+        version=read.text("campaignVersion"),
+        rate_card=read.text("rateCard"),
+        manifest=read.text("sk"),
+        made_at=read.instant("madeAt"),
+        partial=read.flag("partial"),
     )
 
 

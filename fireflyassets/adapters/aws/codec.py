@@ -32,8 +32,6 @@ OPEN: Final = "open"
 RUNNING: Final = "running"
 """What the jobs that a wave works on are found under; below, those that an open call may move."""
 UNSETTLED: Final = "unsettled"
-OWED: Final = "snapshot"
-"""What jobs are found under whose snapshot is owed."""
 WAVE_LIFE: Final = timedelta(days=90)
 """How long a wave's row is kept, as long as the jobs it made."""
 
@@ -54,15 +52,15 @@ def keys_key(customer: str, campaign: str) -> Item:
     return {"waveId": to.text(f"keys#{customer}#{campaign}")}
 
 
-def queue_key(credential: str, customer: str) -> "AttributeValueTypeDef":
-    """Return the line that a queued job stands in."""
-    return to.text(f"{credential}#{customer}")
+def queue_key(credential: str, customer: str, campaign: str) -> "AttributeValueTypeDef":
+    """Return the line that a queued job stands in; older rows' lines were of no campaign."""
+    return to.text("#".join(name for name in (credential, customer, campaign) if name))
 
 
-def line_of(key: str) -> tuple[str, str]:
-    """Return (credential, customer) of a line; customers' names hold no ``#``."""
-    credential, _, customer = key.rpartition("#")
-    return credential, customer
+def line_of(key: str) -> tuple[str, str, str]:
+    """Return (credential, customer, campaign) of a line; no name holds a ``#``."""
+    credential, customer, *campaign = key.split("#")
+    return credential, customer, "".join(campaign)
 
 
 def queue_sort(due_at: datetime, job_id: str) -> "AttributeValueTypeDef":
@@ -154,7 +152,7 @@ def _optional_attributes(row: JobRow) -> "dict[str, AttributeValueTypeDef | None
 
 def _index_attributes(row: JobRow) -> "dict[str, AttributeValueTypeDef | None]":
     queued, working = is_claimable(row), row.status is Status.RUNNING
-    line = queue_key(row.credential, row.customer_id)
+    line = queue_key(row.credential, row.customer_id, row.campaign_id)
     due = queue_sort(row.not_before or row.created_at, row.job_id)
     return {
         "campaignKey": campaign_key(row.customer_id, row.campaign_id),

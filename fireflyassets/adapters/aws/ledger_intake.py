@@ -87,6 +87,10 @@ class LedgerIntake(LedgerBudgets):
             self._event_put(event),
         ]
 
+    def ready(self) -> None:
+        """Return where the ledger takes writes now: no job has this id, so that none is deleted."""
+        self._database.delete(self._tables.jobs, codec.job_key("-", "-"))
+
     def job(self, job_id: str) -> JobRow | None:
         """Return a row by its id alone, read consistently."""
         condition = Condition("#jobId = :job", {":job": to.text(job_id)})
@@ -132,18 +136,23 @@ class LedgerIntake(LedgerBudgets):
             request["Limit"] = most
         return [codec.job_row(item) for item in islice(self._database.pages(request), most)]
 
-    def due(self, credential: str, customer: str, *, now: datetime, most: int) -> list[JobRow]:
+    def due(
+        self, credential: str, customer: str, campaign: str, *, now: datetime, most: int
+    ) -> list[JobRow]:
         """Return up to *most* queued, unheld jobs that are due, the longest due first."""
         condition = Condition(
             "#queueKey = :line AND #queueSort < :bound",
-            {":line": codec.queue_key(credential, customer), ":bound": codec.queue_bound(now)},
+            {
+                ":line": codec.queue_key(credential, customer, campaign),
+                ":bound": codec.queue_bound(now),
+            },
         )
         request = query(self._tables.jobs, condition, index=QUEUE.name)
         items = self._database.pages({**request, "Limit": most})
         return [codec.job_row(item) for item in islice(items, most)]
 
-    def lines(self) -> set[tuple[str, str]]:
-        """Return (credential, customer) of every line that an unheld job waits in."""
+    def lines(self) -> set[tuple[str, str, str]]:
+        """Return (credential, customer, campaign) of every line that an unheld job waits in."""
         keys = set(self._database.column(self._tables.jobs, QUEUE.name, QUEUE.hash_key))
         return {codec.line_of(key) for key in keys}
 

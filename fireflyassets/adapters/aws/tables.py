@@ -145,7 +145,7 @@ RUNNING: Final = Index("running", "runningKey", "runningSort", projection="KEYS_
 of their own those that no wave has and that an open call may still move."""
 
 OPEN_BLOCKS: Final = Index("open", "open", "madeAt", projection="KEYS_ONLY")
-"""Reservations that rows are still being written under, by age."""
+"""Reservations that rows are still being written under, and briefs in mid-writing, by age."""
 
 PENDING: Final = Index("pending", "pendingKey", "at")
 """Events that customers are to be told of and are not yet, by time. One key carries the 1,000

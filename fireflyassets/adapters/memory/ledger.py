@@ -47,6 +47,9 @@ class MemoryLedger(MemoryDead, JobLedger):
             return tuple(self._outbox)
 
     # -- intake -----------------------------------------------------------------------------
+    def ready(self) -> None:
+        """Return: memory takes writes always."""
+
     def job(self, job_id: str) -> JobRow | None:
         """Return a row by its id alone."""
         with self._lock:
@@ -94,24 +97,26 @@ class MemoryLedger(MemoryDead, JobLedger):
         return (rows[::-1] if newest_first else rows)[:most]
 
     # -- dispatch ---------------------------------------------------------------------------
-    def due(self, credential: str, customer: str, *, now: datetime, most: int) -> list[JobRow]:
+    def due(
+        self, credential: str, customer: str, campaign: str, *, now: datetime, most: int
+    ) -> list[JobRow]:
         """Return up to *most* queued, unheld jobs that are due, the longest due first."""
         with self._lock:
             rows = list(self._rows.values())
         mine = [
             row
             for row in rows
-            if (row.credential, row.customer_id) == (credential, customer)
+            if _line_of(row) == (credential, customer, campaign)
             and is_claimable(row)
             and turns.due_at(row) <= now
         ]
         return sorted(mine, key=lambda row: (turns.due_at(row), row.job_id))[:most]
 
-    def lines(self) -> set[tuple[str, str]]:
-        """Return (credential, customer) of every line that an unheld job waits in."""
+    def lines(self) -> set[tuple[str, str, str]]:
+        """Return (credential, customer, campaign) of every line that an unheld job waits in."""
         with self._lock:
             rows = list(self._rows.values())
-        return {(row.credential, row.customer_id) for row in rows if is_claimable(row)}
+        return {_line_of(row) for row in rows if is_claimable(row)}
 
     def claim(self, job_id: str, customer: str, wave_id: str, *, now: datetime) -> Claim | None:
         """Move a queued, unheld job into a wave and raise its epoch; None if it is not so."""
@@ -277,3 +282,7 @@ class MemoryLedger(MemoryDead, JobLedger):
         """Write operation rows that belong to no result."""
         with self._lock:
             self._calls.book(operations)
+
+
+def _line_of(row: JobRow) -> tuple[str, str, str]:
+    return row.credential, row.customer_id, row.campaign_id

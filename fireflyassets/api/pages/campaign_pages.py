@@ -37,6 +37,7 @@ NEWEST: Final = "newest"
 _DONE: Final = {
     "hold": "The campaign is on hold. What is in production goes on to its end.",
     "resume": "The campaign goes on. Its jobs are due at once.",
+    "release": "The plan is released. Its jobs appear here within a few seconds.",
     "cancel": "What waited is cancelled, and what is in production is being called back.",
 }
 _UNSURE: Final = Problem(
@@ -232,4 +233,5 @@ def _campaign(
         "is_first": after is None,
         "more": urlencode({**kept, **behind}) if behind else None,
         "may_steer": Scope.OPS in who.scopes,
+        "planned": at.planning.standing(who.tenant, campaign),
     }

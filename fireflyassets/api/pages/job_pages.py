@@ -10,7 +10,7 @@ from typing import Final
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
-from fireflyassets.api.desk import AtDesk, Desk, job_row
+from fireflyassets.api.desk import AtDesk, Desk, history_of, job_row
 from fireflyassets.api.pages import words
 from fireflyassets.api.pages.guard import Operating, Reading, Submission, Writing
 from fireflyassets.api.pages.shell import AtShell, Telling, Told, page
@@ -20,7 +20,9 @@ from fireflyassets.core import manifest
 from fireflyassets.core.job import JobRequest, JobRow
 from fireflyassets.core.money import Cost
 from fireflyassets.core.request import Problem, reason_of
-from fireflyassets.core.status import Status, may_move
+from fireflyassets.core.status import ENDED, Status, may_move
+from fireflyassets.core.why import Why
+from fireflyassets.ports.entries import History
 from fireflyassets.stages import notify
 from fireflyassets.stages.steering import Cancelling, Kept
 
@@ -94,13 +96,16 @@ def _page(
     *,
     status: HTTPStatus = HTTPStatus.OK,
 ) -> Response:
+    history = history_of(at, row)
     is_over = row.status not in {Status.QUEUED, Status.RUNNING}
     values = {
         "told": told,
         "done": _DONE.get(told.done),
         "job": words.line(row, who),
+        "why": _why(at, row),
         "asked": _asked(at, row),
-        "cost": _cost(at, row),
+        "cost": _cost(row, history),
+        "retries": at.retries.of(row, history),
         "is_over": is_over,
         "is_published": notify.is_published(row),
         "may_cancel": Scope.WRITE in who.scopes
@@ -111,10 +116,15 @@ def _page(
     return page(request, "job.html", values, status=status)
 
 
-def _cost(at: Desk, row: JobRow) -> Cost:
+def _why(at: Desk, row: JobRow) -> Why | None:
+    """Return what holds a job; None of one that has ended, whose reason says all."""
+    return None if row.status in ENDED else at.asking.why(row)
+
+
+def _cost(row: JobRow, history: History) -> Cost:
     """Return what an ended job came to, as everywhere; before, what was booked for it so far."""
     if row.cost_actual is None:
-        return at.ports.ledger.history(row.job_id).cost
+        return history.cost
     return Cost(row.cost_actual, row.cost_possible or Decimal(0))
 
 

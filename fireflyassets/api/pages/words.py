@@ -11,7 +11,7 @@ from typing import Final
 from fireflyassets.api.result_routes import may_see
 from fireflyassets.api.tokens import Caller
 from fireflyassets.core import guidance, ids
-from fireflyassets.core.job import CAMPAIGN, FENCE, JobRow
+from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import HumanReview, Status
 
 LABELS: Final = {
@@ -38,15 +38,6 @@ _REVIEWS: Final = {
     HumanReview.APPROVED: "Approved",
     HumanReview.REJECTED: "Rejected",
 }
-_WHO_LIFTS: Final = {
-    CAMPAIGN: "It goes on when the campaign is resumed.",
-    FENCE: "An operator finds out whether Adobe took a paid request. Then it goes on, or ends with "
-    "what to do. Change nothing; sent again under a new key, it may be paid for twice.",
-}
-_SOMEBODY: Final = (
-    "Somebody with the right ops looks at it and resumes it. It goes on after its last finished "
-    "step, under the same key."
-)
 _WHO_ENDS: Final = {
     Status.DLQ: "An operator runs it again once the cause is gone. What is finished is kept.",
     Status.REVIEW: "Where the reason names nothing of the request, ask an operator first.",
@@ -66,6 +57,8 @@ class Line:
     """Why it waits, or ended as it did; empty where there is nothing to say."""
     next: str
     """Who or what moves it on, or what to change; empty where nobody need do anything."""
+    fault: str
+    """The kind of fault that it ended by; empty where it did not, or nobody knows."""
     due_at: datetime | None
     review: str
     pictures: tuple[str, ...]
@@ -93,6 +86,7 @@ def line(row: JobRow, who: Caller) -> Line:
         tone="held" if held else _TONES.get(row.status, "calm"),
         why=(held.reason if held else row.reason) or "",
         next=_next(row),
+        fault=row.failure.value.replace("-", " ").capitalize() if row.failure else "",
         due_at=row.not_before if row.status is Status.QUEUED and not held else None,
         review=_REVIEWS[row.human_reviewed],
         pictures=pictures,
@@ -104,6 +98,4 @@ def line(row: JobRow, who: Caller) -> Line:
 
 def _next(row: JobRow) -> str:
     """Return who acts, and what follows."""
-    if row.hold:
-        return _WHO_LIFTS.get(row.hold.by, _SOMEBODY)
     return guidance.of(row) or _WHO_ENDS.get(row.status, "")

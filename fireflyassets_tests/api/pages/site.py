@@ -7,7 +7,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from playwright.sync_api import Browser as Chromium
@@ -15,19 +15,23 @@ from playwright.sync_api import ConsoleMessage, Page, Response, sync_playwright
 from pydantic import SecretStr
 
 from fireflyassets.adapters.memory.keys import MemoryKeys
+from fireflyassets.adapters.memory.metrics import MemoryMetrics
 from fireflyassets.adapters.provider import OidcProvider
 from fireflyassets.api.app import create_app
 from fireflyassets.api.pages.shell import PREFIX
 from fireflyassets.api.pages.sign_in import BACK
+from fireflyassets.core import metric
 from fireflyassets.core.job import CAMPAIGN as BY_CAMPAIGN
 from fireflyassets.core.job import FACTORY, Hold
 from fireflyassets.core.status import Status
+from fireflyassets.core.tally import Tally
 from fireflyassets.local.access import HOST
 from fireflyassets.local.issuer import CLIENT, ISSUER, Issuer
 from fireflyassets.local.sign_in import AUTHORIZE, TOKEN, Doorway, served
 from fireflyassets.local.sign_in import create_app as sign_in_app
 from fireflyassets.ports.catalogue import Quarantined
 from fireflyassets.ports.entries import Recorded, Release, Wave, WaveState
+from fireflyassets.ports.metrics import MetricHistory
 from fireflyassets.settings import Settings
 from fireflyassets_tests.api.desk_clerk import finish, ports_of
 from fireflyassets_tests.front_door import (
@@ -129,6 +133,7 @@ def site() -> Iterator[Site]:
     ):
         made = Site(urls["api"], urls["sign-in"], door)
         fill(made)
+        count(ports.metrics, door.clock.now())
         yield made
 
 
@@ -149,6 +154,22 @@ def fill(made: Site) -> None:
         made.ask(f"waiting-{number:02}")
     hold = Hold(f"The campaign is on hold: {MARKUP}", NOON, BY_CAMPAIGN)
     made.door.ledger.hold_campaign(CUSTOMER, "summer-garden", hold)
+
+
+def count(metrics: MetricHistory, now: datetime) -> None:
+    """Let the last hour have been busy: with gaps, lone numbers, and more lines than are drawn."""
+    assert isinstance(metrics, MemoryMetrics)
+    for minute in range(60):
+        tally = Tally()
+        for n in range(10 if minute % 7 else 1):
+            said = {"customer": CUSTOMER if n else "bolt", "credential": f"credential-{n}"}
+            tally.add(metric.CALLS, 3 + n, endpoint=f"/v3/images/{n}", status="200", **said)
+            tally.observe(metric.LATENCY, 0.2 * (n + 1) + minute / 60, endpoint=f"/v3/images/{n}")
+            tally.add(metric.ENDED, minute % 5, customer=CUSTOMER, status="succeeded")
+        if minute == 30:
+            tally.add(metric.ENDED, 2, customer="bolt", status="dlq")
+        tally.set(metric.QUEUE_DEPTH, 2000 - 30 * minute)
+        metrics.send(tally.taken(), at=now - timedelta(minutes=59 - minute))
 
 
 @contextmanager

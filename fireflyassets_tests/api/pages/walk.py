@@ -34,6 +34,7 @@ PAGES: dict[str, dict[str, Callable[[Site], str]]] = {
         "campaign on hold, without jobs": lambda _: "/campaigns/summer-garden",
         "campaign out of service": lambda _: "/campaigns/broken",
     },
+    "/campaigns/{campaign}/plan": {"plan, before a brief": lambda _: f"{HERE}/plan"},
     "/jobs/{job_id}": {
         "job done": lambda here: f"/jobs/{here.jobs['done']}",
         "job refused, with markup": lambda here: f"/jobs/{here.jobs['refused']}",
@@ -41,6 +42,7 @@ PAGES: dict[str, dict[str, Callable[[Site], str]]] = {
         "job on hold": lambda here: f"/jobs/{here.jobs[HELD]}",
     },
     "/dead-letters": {"dead letters": lambda _: "/dead-letters"},
+    "/metrics": {"metrics": lambda _: "/metrics"},
     "/signed-out": {"signed out": lambda _: "/signed-out"},
 }
 """Route -> what one sees -> the address, behind the pages' own."""

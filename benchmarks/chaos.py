@@ -1,0 +1,311 @@
+"""`make bench-chaos`: 300 jobs through the real daemon while everything goes wrong.
+
+Belongs here: the order of things, the figures in ``out/bench/chaos.json``, their bounds. Does not:
+what goes wrong (``chaos_plan.py``, ``chaos_harm.py``), judging (``chaos_judge.py``,
+``chaos_alarms.py``, and ``fence_judge.py`` for what was paid).
+
+``--mutant`` runs a smaller bench against a copy of the package with a planted fault; the exit code
+is 0 only if a bound was missed for it.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import chaos_alarms
+import chaos_judge
+from bench_mutants import Mutant, planted
+from bench_place import Place, client, running
+from chaos_crowd import Crowd
+from chaos_harm import Harms
+from chaos_judge import Look
+from chaos_plan import BROKEN, POISON, TENANTS, Plan, drawn
+from chaos_proxy import Proxy
+from fence_judge import Judge
+from fence_project import REPOSITORY, calls
+
+from fireflyassets.core.ids import LETTERS
+from fireflyassets.limiter.port import item_key
+from fireflyassets.local.access import Access
+
+FIGURES = REPOSITORY / "out" / "bench" / "chaos.json"
+SETTINGS = {
+    "FIREFLYASSETS_LEASE": "PT20S",
+    "FIREFLYASSETS_SUBMIT_TIMEOUT": "PT8S",
+    "FIREFLYASSETS_WAVE_JOBS": "60",
+    # Half a period of the alarms, as ever.
+    "FIREFLYASSETS_METRICS_EVERY": f"PT{chaos_alarms.PERIOD.total_seconds() / 2}S",
+}
+TWIN = ("--speed", "12")
+CALM_SECONDS, CHAOS_SECONDS, MENDED_SECONDS, LOOK_SECONDS = 300.0, 900.0, 400.0, 1.0
+TELL_SECONDS = 15.0
+BOUNDS: dict[str, float] = {
+    "jobs_lost": 0,
+    "unexplained_billed": 0,
+    "alarms_missed": 0,
+    "alarms_false": 0,
+    "replay_recovered_share": 1.0,
+    "replay_wasted_operations": 0,
+    "wrong_final_states": 0,
+}
+MUTANTS: dict[str, Mutant] = {
+    # A used up quota is taken for something that a person must look at.
+    "class": (
+        "core/failure.py",
+        "FailureClass.QUOTA: Action.DLQ,",
+        "FailureClass.QUOTA: Action.REVIEW,",
+    ),
+    # The debt of a snapshot is paid without one.
+    "snapshot": (
+        "stages/snapshot.py",
+        "objects.put(key,",
+        "(lambda *_, **__: None)(key,",
+    ),
+    # Nobody is called for dead letters.
+    "threshold": ("core/alarm.py", "    threshold=0,\n", "    threshold=1_000_000,\n"),
+    # What was refused for good is run again.
+    "replay": (
+        "core/failure.py",
+        "    FailureClass.THROTTLED: Replay.FREELY,\n",
+        (
+            "    FailureClass.THROTTLED: Replay.FREELY,\n"
+            "    FailureClass.INVALID_REQUEST: Replay.FREELY,\n"
+        ),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Found:
+    """Everything that the figures are made of."""
+
+    figures: Mapping[str, float]
+    table: tuple[str, ...]
+    faults: tuple[str, ...]
+
+
+def main() -> int:
+    """Run the bench, or a mutant's."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=300)
+    parser.add_argument("--out", type=Path, default=FIGURES)
+    parser.add_argument("--mutant", choices=sorted(MUTANTS))
+    said = parser.parse_args()
+    if said.mutant:
+        return _mutant(said.mutant, said.seed)
+    begun = time.monotonic()
+    found = _bench(drawn(said.seed, said.jobs), begun)
+    figures = {**found.figures, "wall_s": round(time.monotonic() - begun, 1)}
+    said.out.parent.mkdir(parents=True, exist_ok=True)
+    said.out.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    print("\n".join(found.table))
+    for name, value in figures.items():
+        print(f"{name:26}{value}")
+    missed = [
+        f"{name} is {figures[name]}, not {bound}"
+        for name, bound in BOUNDS.items()
+        if figures[name] != bound
+    ]
+    for sentence in (*found.faults, *missed):
+        print(f"Not as promised: {sentence}", file=sys.stderr)
+    return 1 if missed else 0
+
+
+def _mutant(name: str, seed: int) -> int:
+    """Return 0 if a smaller bench misses a bound under the planted fault."""
+    out = FIGURES.with_name(f"chaos-{name}.json")
+    out.unlink(missing_ok=True)
+    with planted(name, MUTANTS[name]) as root:
+        command = [sys.executable, __file__, "--jobs", "80", "--seed", str(seed), "--out", str(out)]
+        environment = {**os.environ, "PYTHONPATH": root}  # noqa: TID251 - a child inherits it.
+        subprocess.run(command, env=environment, check=False)
+    figures: dict[str, float] = json.loads(out.read_text()) if out.exists() else {}
+    found = [one for one, bound in BOUNDS.items() if one in figures and figures[one] != bound]
+    print(f"Mutant {name}: {'found by ' + ', '.join(found) if found else 'NOT FOUND'}.")
+    return 0 if found else 1
+
+
+def _bench(plan: Plan, begun: float) -> Found:
+    proxies: list[Proxy] = []
+
+    def rewired(doors: Access) -> Mapping[str, str]:
+        proxy = Proxy(doors.ports["aws"], plan.seed)
+        proxies.append(proxy)
+        proxy.__enter__()
+        url = f"http://127.0.0.1:{proxy.port}"
+        return {"AWS_ENDPOINT_URL_DYNAMODB": url, "AWS_ENDPOINT_URL_S3": url}
+
+    try:
+        with running(TENANTS, SETTINGS, TWIN, rewired=rewired) as place:
+            place.stack.start(place.phases[2:])
+            with Crowd(place) as crowd, Harms(place, plan, proxies[0]) as harms:
+                return Bench(plan, place, crowd, harms, begun).run()
+    finally:
+        for proxy in proxies:
+            proxy.__exit__()
+
+
+@dataclass
+class Bench:
+    """One bench at its work."""
+
+    plan: Plan
+    place: Place
+    crowd: Crowd
+    harms: Harms
+    begun: float
+
+    def run(self) -> Found:
+        """Calm, chaos, mending; then all books are read."""
+        watched_at = _now()
+        self._say("calm")
+        calm = [job for job in self.plan.jobs if job.calm]
+        self.crowd.send(calm)
+        self._until(lambda: self._rested({job.job_id for job in calm}), CALM_SECONDS)
+        self._say("faults begin")
+        faults_at = _now()
+        self.harms.begin()
+        self.crowd.send(job for job in self.plan.jobs if not job.calm)
+        self.crowd.poison()
+        self._until(lambda: self._rested() and self.harms.are_done(), CHAOS_SECONDS)
+        first = self._look()
+        letters = len(self.crowd.keys(LETTERS))
+        self._say("faults end")
+        self.harms.end()
+        lifted_at = _now()
+        replayed = chaos_judge.recoverable(self.plan, first)
+        self._mend()
+        self._until(
+            lambda: chaos_judge.share(replayed, self._look()) == 1 and self._rested(),
+            MENDED_SECONDS,
+        )
+        last = self._look()
+        billed = [call for call in calls(self.place.ground.twin) if call["billed"]]
+        self._say("judging")
+        self._clear(last)
+        told = self._alarms(watched_at, faults_at)
+        return self._judged(first, last, letters, replayed, billed, lifted_at, told)
+
+    def _mend(self) -> None:
+        """Do what the runbooks say, as an operator."""
+        said = ("--go", "--by", "bench", "--why", "the faults are lifted")
+        for tenant in TENANTS:
+            if tenant.name in BROKEN:
+                item = item_key(tenant.organisation, "firefly")
+                self.crowd.command("limits", "reset", item, "--by", "bench", "--why", "mended")
+        print(self.crowd.command("dlq", "list"), flush=True)
+        print(self.crowd.command("dlq", "replay", "--mended", *said), flush=True)
+        print(self.crowd.command("dlq", "replay", "--letters", *said), flush=True)
+
+    def _clear(self, last: Look) -> None:
+        """Close what nothing recovers, so that the alarm on dead letters has to go off."""
+        for job in self.plan.jobs:
+            if last.of(job).status == "dlq":
+                self.crowd.cancel(job)
+        self.crowd.drop_letters()
+        _pause(4 * chaos_alarms.PERIOD.total_seconds())
+
+    def _alarms(self, watched_at: datetime, faults_at: datetime) -> chaos_alarms.Told:
+        cloudwatch = client("cloudwatch", self.place.stack.access.url("aws"))
+        told = chaos_alarms.judge(cloudwatch, begun=watched_at, faults_at=faults_at, ended=_now())
+        cloudwatch.close()
+        return told
+
+    def _judged(
+        self,
+        first: Look,
+        last: Look,
+        letters: int,
+        replayed: list[chaos_judge.Planned],
+        billed: list[dict[str, object]],
+        lifted_at: datetime,
+        told: chaos_alarms.Told,
+    ) -> Found:
+        ground, plan = self.place.ground, self.plan
+        kept = self.crowd.keys("review/")
+        killed = chaos_judge.inside(ground.kills)
+        paid = Judge(ground.books, calls(ground.twin), ground.kills, plan.prompt).judge()
+        lost = [*chaos_judge.lost(plan, last)]
+        wanted = len(POISON) + sum(job.fault.name == "redriven" for job in plan.jobs)
+        lost += [f"{wanted - letters} dead letters are not there"] * (letters != wanted)
+        wrong = [*chaos_judge.wrong(plan, first, last, killed)]
+        wrong += chaos_judge.without_snapshot(plan, first, kept)
+        figures: dict[str, float] = {
+            "jobs": len(last.rows),
+            "jobs_lost": len(lost),
+            "unexplained_billed": paid.figures["unexplained_billed"] + paid.misstated,
+            "alarms_missed": len(told.missed),
+            "alarms_false": len(told.false),
+            "replay_recovered_share": chaos_judge.share(replayed, last),
+            "replay_wasted_operations": float(
+                chaos_judge.wasted(replayed, billed, since=lifted_at)
+            ),
+            "wrong_final_states": len(wrong),
+            "silent_double_payments": paid.figures["silent_double_payments"],
+            "faulty_jobs": sum(job.fault.name != "none" for job in plan.jobs),
+            "replayed_jobs": len(replayed),
+            "held_by_kills": sum(last.of(job) == chaos_judge.BY_FENCE for job in plan.jobs)
+            - sum(job.fault.end == chaos_judge.BY_FENCE for job in plan.jobs),
+            **self.harms.figures(),
+            "alarm_period_s": chaos_alarms.PERIOD.total_seconds(),
+            "seed": plan.seed,
+            "load_1min": round(os.getloadavg()[0], 1),
+        }
+        faults = [*lost, *wrong, *paid.faults]
+        faults += [f"alarm {name} did not fire" for name in sorted(told.missed)]
+        faults += [f"alarm {name} fired, or stayed on" for name in sorted(told.false)]
+        alarms = [
+            f"alarm {one.alarm} {'on' if one.on else 'off'} at {one.at:%H:%M:%S}"
+            for one in told.changes
+        ]
+        return Found(figures, (*chaos_judge.table(plan, first, last), *alarms), tuple(faults))
+
+    def _look(self) -> Look:
+        return chaos_judge.look(self.place.ground.books.all("jobs"))
+
+    def _rested(self, job_ids: set[str] | None = None) -> bool:
+        """Say whether nothing more happens to these jobs, or to any, and none is missing."""
+        rows = self._look().rows
+        if job_ids is None:
+            job_ids = {job.job_id for job in self.plan.jobs if job.fault.end != chaos_judge.ABSENT}
+            job_ids |= set(rows)
+        later = _now() + timedelta(minutes=4)
+        return all(
+            job_id in rows and chaos_judge.rests(rows[job_id], later=later) for job_id in job_ids
+        )
+
+    def _until(self, reached: Callable[[], bool], seconds: float) -> None:
+        until, told = time.monotonic() + seconds, time.monotonic()
+        while not reached():
+            if time.monotonic() - told > TELL_SECONDS:
+                told = time.monotonic()
+                self._say(chaos_judge.summed(self._look()))
+            self.place.stack.watch()
+            self.harms.tick(chaos_judge.progress(self.plan, self._look()))
+            if time.monotonic() > until:
+                self._say(f"NOT reached within {seconds:.0f} s")
+                return
+            _pause(LOOK_SECONDS)
+
+    def _say(self, sentence: str) -> None:
+        print(f"{time.monotonic() - self.begun:6.0f} s  {sentence}", flush=True)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)  # noqa: TID251 - the bench's own clock.
+
+
+def _pause(seconds: float) -> None:
+    time.sleep(seconds)  # noqa: TID251 - real processes work meanwhile.
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,214 @@
+"""`make bench-fairness`: one tenant with 5,000 jobs beside nine with 20, on the real local stack.
+
+Belongs here: its project, the order of things, the figures in ``out/bench/fairness.json`` and
+their bounds: where one is missed it exits with 1. Does not: deciding whose turn it is, which is
+the stack's own sensors, daemon, runs and limiter. Figures are the ended times of the ledger.
+"""
+
+import csv
+import io
+import json
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import httpx
+import psutil
+import yaml
+from botocore.session import get_session
+
+from fireflyassets.adapters.aws.ledger import DynamoLedger
+from fireflyassets.core.status import Status
+from fireflyassets.local.environment import DUMMY, REGION
+from fireflyassets.local.launching import Options, launched
+from fireflyassets.local.simulated import simulate
+from fireflyassets.local.stack import Stack
+from fireflyassets.ports.ledger import JobLedger
+from fireflyassets.settings import Settings
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+PROJECT = Path(__file__).parents[1]
+FIGURES = PROJECT / "out" / "bench" / "fairness.json"
+HEAVY, LIGHT = "heavy", tuple(f"light-{n}" for n in range(1, 10))
+CAMPAIGN, CREDENTIAL, ORGANISATION = "bench", "shared", "SHARED@AdobeOrg"
+HEAVY_JOBS, LIGHT_JOBS = 5_000, 20
+PACED_PER_MINUTE = 40
+NOMINAL_PER_MINUTE = 50
+"""Calls are paced to 80 % of it."""
+IDEAL_S = 60 * (LIGHT_JOBS * (len(LIGHT) + 1)) / PACED_PER_MINUTE
+"""The nine and a fair tenth for the heavy one."""
+BOUNDS = {"light_tenants_ratio": 1.2, "last_ratio": 1.4}
+RUNS, RUN_BYTES, REST_BYTES = 12, 250_000_000, 2_000_000_000
+GIVE_UP_AFTER_S = 4 * IDEAL_S
+LOOK_EVERY_S = 5.0
+PICTURE = "1024x1024"
+
+
+@dataclass(frozen=True)
+class Finish:
+    """How a tenant fared."""
+
+    tenant: str
+    queued: int
+    done: int
+    last_s: float | None
+    """When its last job ended, after all were queued."""
+
+
+def main() -> int:
+    """Measure, write and print the figures."""
+    runs = max(1, min(RUNS, int((psutil.virtual_memory().available - REST_BYTES) / RUN_BYTES)))
+    with tempfile.TemporaryDirectory(prefix="fa-") as temporary:
+        project = Path(temporary) / "project"
+        write_project(project, runs=runs)
+        simulated = simulate(project)
+        options = Options(
+            project=project,
+            state=Path(temporary) / "state",
+            base=dict(os.environ),  # noqa: TID251 - children inherit paths and locale from this process.
+            twin_options=simulated.twin_options,
+            secrets=simulated.secrets,
+        )
+        with launched(options, print) as stack:
+            began = queue_all(stack)
+            finishes = watched(stack, began)
+    figures = {**judged(finishes), "runs_at_once": runs, "ideal_s": IDEAL_S}
+    print(table(finishes))
+    FIGURES.parent.mkdir(parents=True, exist_ok=True)
+    FIGURES.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    print(json.dumps(figures, indent=2))
+    missed = [name for name, most in BOUNDS.items() if not figures[name] <= most]
+    for name in missed:
+        print(f"{name} misses its bound of {BOUNDS[name]}: {figures[name]}", file=sys.stderr)
+    return 1 if missed else 0
+
+
+def write_project(folder: Path, *, runs: int) -> None:
+    """Write ten tenants with a campaign each, under one credential of one organisation."""
+    folder.mkdir()
+    shutil.copyfile(PROJECT / "workspace.yaml", folder / "workspace.yaml")
+    shutil.copytree(PROJECT / "rates", folder / "rates")
+    instance = yaml.safe_load((PROJECT / "dagster.yaml").read_text(encoding="utf-8"))
+    instance["concurrency"]["runs"]["max_concurrent_runs"] = runs
+    put(folder / "dagster.yaml", instance)
+    for tenant in (HEAVY, *LIGHT):
+        put(
+            folder / "campaigns" / tenant / CAMPAIGN / "campaign.yaml",
+            {
+                "customer": tenant,
+                "campaign": CAMPAIGN,
+                "title": f"Bench of {tenant}",
+                "credential": CREDENTIAL,
+                "locales": ["en-GB"],
+                "aspects": [PICTURE],
+                "recipe": {"steps": [{"name": "art", "kind": "generate", "size": PICTURE}]},
+            },
+        )
+    credential = {
+        "organisation": ORGANISATION,
+        "secret": "env:ADOBE_SHARED",
+        "scopes": ["openid", "AdobeID", "read_organizations", "firefly_api", "ff_apis"],
+        "customers": [HEAVY, *LIGHT],
+    }
+    put(folder / "credentials" / f"{CREDENTIAL}.yaml", credential)
+    limit = {"as_of": "2026-11-30", "source": "the bench", "per_minute": NOMINAL_PER_MINUTE}
+    families = {"firefly": [limit], "photoshop": [limit]}
+    put(folder / "limits" / "shared.yaml", {"organisation": ORGANISATION, "families": families})
+
+
+def put(path: Path, said: object) -> None:
+    """Write a file; JSON is YAML too."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(said, indent=1), encoding="utf-8")
+
+
+def queue_all(stack: Stack) -> datetime:
+    """Send the heavy tenant's jobs, then the others'; return when all are durable."""
+    for tenant in (HEAVY, *LIGHT):
+        count = HEAVY_JOBS if tenant == HEAVY else LIGHT_JOBS
+        bearer = {"Authorization": f"Bearer {stack.access.tokens[tenant]}"}
+        answer = httpx.post(
+            f"{stack.access.url('api')}/v1/jobs:batch",
+            params={"campaign": CAMPAIGN},
+            content=brief(count),
+            headers={"Content-Type": "text/csv", **bearer},
+            timeout=300,
+        ).raise_for_status()
+        assert answer.json()["accepted"] == count, answer.text[:500]
+    print(f"Queued {HEAVY_JOBS} jobs of one tenant, {LIGHT_JOBS} of each of {len(LIGHT)}.")
+    return datetime.now(UTC)  # noqa: TID251 - a bench measures real time.
+
+
+def brief(count: int) -> bytes:
+    """Return a brief of so many jobs."""
+    text = io.StringIO()
+    rows = csv.writer(text)
+    rows.writerow(("key", "prompt", "locale", "headline", "aspects"))
+    rows.writerows(
+        (f"job-{n}", f"A glass on a meadow, {n}", "en-GB", "Spring", PICTURE) for n in range(count)
+    )
+    return text.getvalue().encode()
+
+
+def watched(stack: Stack, began: datetime) -> list[Finish]:
+    """Wait until the light tenants are done; return how everybody stands then."""
+    client = get_session().create_client(
+        "dynamodb",
+        region_name=REGION,
+        endpoint_url=stack.access.url("aws"),
+        aws_access_key_id=DUMMY,
+        aws_secret_access_key=DUMMY,
+    )
+    ledger = DynamoLedger(cast("DynamoDBClient", client), prefix=Settings().table_prefix)
+    until = time.monotonic() + GIVE_UP_AFTER_S
+    while True:
+        stack.watch()
+        light = [finish(ledger, tenant, LIGHT_JOBS, began) for tenant in LIGHT]
+        if all(one.done == one.queued for one in light) or time.monotonic() > until:
+            return [finish(ledger, HEAVY, HEAVY_JOBS, began), *light]
+        time.sleep(LOOK_EVERY_S)  # noqa: TID251 - a bench measures real time.
+
+
+def finish(ledger: JobLedger, tenant: str, queued: int, began: datetime) -> Finish:
+    """Return how a tenant fares, by its rows."""
+    rows = ledger.campaign_page(tenant, CAMPAIGN, after=None, status=Status.SUCCEEDED, most=queued)
+    ended = [row.ended_at for row in ledger.jobs(tenant, [one.job_id for one in rows]).values()]
+    seconds = [(at - began).total_seconds() for at in ended if at]
+    return Finish(tenant, queued, len(seconds), max(seconds, default=None))
+
+
+def judged(finishes: list[Finish]) -> Mapping[str, float]:
+    """Return the ratios to the ideal; a tenant that is not done counts as never."""
+    light = [
+        one.last_s if one.last_s is not None and one.done == one.queued else float("inf")
+        for one in finishes
+        if one.tenant != HEAVY
+    ]
+    return {
+        "light_tenants_ratio": round(sum(light) / len(light) / IDEAL_S, 3),
+        "last_ratio": round(max(light) / IDEAL_S, 3),
+        "heavy_done": next(one.done for one in finishes if one.tenant == HEAVY),
+    }
+
+
+def table(finishes: list[Finish]) -> str:
+    """Return the table by tenant."""
+    lines = [f"{'TENANT':<10} {'QUEUED':>7} {'DONE':>6} {'LAST ENDED':>11} {'OF IDEAL':>9}"]
+    for one in finishes:
+        last = "-" if one.last_s is None else f"{one.last_s:.0f} s"
+        ratio = "-" if one.last_s is None else f"{one.last_s / IDEAL_S:.2f}"
+        lines.append(f"{one.tenant:<10} {one.queued:>7} {one.done:>6} {last:>11} {ratio:>9}")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,193 @@
+"""Why a job waits, asked of a whole factory in memory: the facts come from where they stand."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+from fireflyassets.adapters.limit_files import DOCUMENTED
+from fireflyassets.adapters.memory.backlog import MemoryBacklog
+from fireflyassets.core import cause
+from fireflyassets.core.budget import BudgetFile, CapEntry
+from fireflyassets.core.cause import Cause, HeldBy
+from fireflyassets.core.failure import Family
+from fireflyassets.core.job import Hold
+from fireflyassets.core.money import Cost
+from fireflyassets.core.status import Status
+from fireflyassets.core.why import Why
+from fireflyassets.limiter.limits import Limits
+from fireflyassets.limiter.memory import MemoryLimiter
+from fireflyassets.limiter.port import ParkReason, item_key
+from fireflyassets.ports.budgets import OverBudget
+from fireflyassets.ports.entries import Claim, Ending, Recorded, Release, Wave, WaveState
+from fireflyassets.stages.outlook import Outlook
+from fireflyassets.wave.asking import Asking
+from fireflyassets_tests.front_door import (
+    CAMPAIGN,
+    CUSTOMER,
+    NOON,
+    FixedCatalogue,
+    FrontDoor,
+    asked,
+    config,
+    front_door,
+)
+
+ITEM = item_key("ORG", Family.FIREFLY)
+MINUTE = timedelta(minutes=1)
+
+
+class Counter:
+    """Whom one asks, over a door."""
+
+    def __init__(self, catalogue: FixedCatalogue | None = None) -> None:
+        self.door: FrontDoor = front_door(catalogue)
+        limiter = MemoryLimiter(now=self.door.clock.now)
+        self.asking = Asking(
+            Outlook(
+                self.door.ledger,
+                MemoryBacklog(self.door.ledger),
+                self.door.intake.catalogue,
+                limiter,
+                lambda _, family: DOCUMENTED[family],
+                self.door.clock,
+            )
+        )
+        self.limiter = limiter
+
+    def order(self, key: str) -> str:
+        """Let a job come in and return its id."""
+        (answer,) = self.door.intake.accept([asked(key=key)], customer=CUSTOMER, campaign=CAMPAIGN)
+        assert isinstance(answer, Recorded)
+        self.door.clock.jump(timedelta(seconds=1))
+        return answer.row.job_id
+
+    def why(self, job_id: str) -> Why:
+        """Ask why a job waits."""
+        row = self.door.ledger.job(job_id)
+        assert row is not None
+        return self.asking.why(row)
+
+    def cause(self, job_id: str) -> Cause:
+        """Return the cause alone."""
+        return self.why(job_id).cause
+
+    def wave(self, name: str, job_id: str) -> Claim:
+        """Put a job into a wave of its own."""
+        wave = Wave(name, CUSTOMER, CAMPAIGN, "v", "acme-main", WaveState.FORMING, (job_id,), NOON)
+        self.door.ledger.form(wave)
+        claim = self.door.ledger.claim(job_id, CUSTOMER, name, now=self.door.clock.now())
+        assert claim is not None
+        return claim
+
+
+def test_a_job_in_line_says_how_many_go_first_and_when_its_turn_comes() -> None:
+    """Ten before it, one picture each at 3.2 a minute: about three minutes."""
+    here = Counter()
+    jobs = [here.order(f"k{n}") for n in range(11)]
+
+    first, last = here.why(jobs[0]), here.why(jobs[-1])
+
+    assert isinstance(first.cause, cause.InLine)
+    assert isinstance(last.cause, cause.InLine)
+    assert (first.cause.ahead, last.cause.ahead) == (0, 10)
+    assert first.cause.sentence == "It is next."
+    assert first.expected_start is not None
+    assert last.expected_start is not None
+    minutes = (last.expected_start - first.expected_start) / MINUTE
+    assert 3 <= minutes <= 4
+
+
+def test_holds_and_broken_files_count_before_the_line() -> None:
+    """The campaign's hold is told of a job that does not know of it yet."""
+    here = Counter()
+    job_id = here.order("k")
+    hold = Hold("stock is out.", NOON, "marketing")
+    here.door.ledger.hold_campaign(CUSTOMER, CAMPAIGN, hold)
+
+    told = here.cause(job_id)
+
+    assert isinstance(told, cause.CampaignOnHold)
+    assert told.sentence == "Its campaign is on hold: stock is out."
+
+
+def test_a_parked_job_is_told_by_what_parked_it() -> None:
+    """The limiter's sentence in its reason tells limit from share; others are incidents."""
+    here = Counter()
+    later = NOON + timedelta(hours=1)
+    told: dict[str, HeldBy] = {}
+    for reason in (ParkReason.TOO_FAR_AHEAD, ParkReason.NOT_YOUR_TURN, "The ledger was away."):
+        claim = here.wave(f"w-{len(told)}", here.order(f"k{len(told)}"))
+        release = Release(f"No ticket: {reason}.", not_before=later)
+        here.door.ledger.release(claim, release, now=here.door.clock.now())
+        found = here.why(claim.job_id)
+        assert found.expected_start is not None
+        assert found.expected_start >= later
+        told[str(reason)] = found.cause.held_by
+
+    assert [*told.values()] == [HeldBy.LIMIT, HeldBy.SHARE, HeldBy.INCIDENT]
+
+
+def test_a_pause_a_breaker_and_a_used_up_day_are_seen_at_the_limiter() -> None:
+    """Whatever the row says: that is what stands in its way now."""
+    here = Counter()
+    job_id = here.order("k")
+    limits = Limits(per_minute=60, source="a test", as_of=NOON.date(), per_day=1)
+    here.limiter.register(ITEM, limits)
+    assert isinstance(here.cause(job_id), cause.InLine)
+    here.limiter.reserve(ITEM, 1)
+    used_up = here.cause(job_id)
+    here.limiter.register(ITEM, replace(limits, per_day=100))
+    here.limiter.pause(ITEM, timedelta(minutes=5))
+    paused = here.cause(job_id)
+    here.limiter.pause(ITEM, timedelta(hours=1))
+    opened = here.why(job_id)
+
+    assert isinstance(used_up, cause.DayQuotaUsed)
+    assert isinstance(paused, cause.ServicePaused)
+    assert isinstance(opened.cause, cause.BreakerOpen)
+    assert opened.expected_start is not None
+    assert opened.expected_start >= NOON + timedelta(minutes=15)
+
+
+def test_a_wave_that_begins_waits_warm_or_works() -> None:
+    """The older wave of a lane has the turn; the younger one says so."""
+    here = Counter()
+    one, two = here.wave("w-1", here.order("k1")), here.wave("w-2", here.order("k2"))
+    assert isinstance(here.cause(one.job_id), cause.Beginning)
+    for name in ("w-1", "w-2"):
+        ledger, until = here.door.ledger, here.door.clock.now() + MINUTE
+        job = one.job_id if name == "w-1" else two.job_id
+        ledger.formed(name, (job,))
+        ledger.launched(name)
+        ledger.start(name, f"run-{name}", lease_until=until)
+
+    assert isinstance(here.cause(one.job_id), cause.InProduction)
+    assert isinstance(here.cause(two.job_id), cause.WarmWave)
+    here.door.ledger.draining("w-1")
+    assert isinstance(here.cause(two.job_id), cause.InProduction)
+
+
+def test_a_dead_job_without_room_to_run_again_is_held_by_its_budget() -> None:
+    """With room it can be run again; what its replay would take is what counts."""
+    budget = BudgetFile(customer=(_cap("7"),))
+    catalogue = FixedCatalogue(config(), budgets={CUSTOMER: budget})
+    here = Counter(catalogue)
+    claim = here.wave("w-1", here.order("dead"))
+    ending = Ending(Status.DLQ, "Firefly was down.", (), Cost(), here.door.clock.now(), None)
+    here.door.ledger.finish(claim, ending)
+    can = here.cause(claim.job_id)
+    for key in ("next", "last"):
+        here.order(key)
+
+    full = here.cause(claim.job_id)
+
+    assert isinstance(can, cause.CanRunAgain)
+    assert isinstance(full, cause.BudgetFull)
+    assert "budget customer of 2026-11 has 0 operations left; it needs 3.5" in full.sentence
+    refused = here.door.ledger.reclaim(claim.job_id, CUSTOMER, "w-2", now=here.door.clock.now())
+    assert isinstance(refused, OverBudget)
+
+
+def _cap(operations: str) -> CapEntry:
+    return CapEntry.model_validate(
+        {"valid_from": "2026-01-01", "source": "a test", "operations": operations}
+    )
