@@ -66,7 +66,7 @@ _BEARER: Final = HTTPBearer(
 )
 
 
-_OF_ONE: Final = frozenset({"job_id"})
+_OF_ONE: Final = frozenset({"job_id", "endpoint_id", "delivery_id"})
 """Names in the address of what is about one job; other reads may be about thousands."""
 _MOST_UPLOADS: Final = 8
 """Pictures that are in hand or wait at a time: the server has threads for other requests."""

@@ -143,14 +143,9 @@ WEBHOOK_END_TO_END: Final = Metric(
     ("customer",),
     ((), ("customer",)),
 )
+_BY: Final = ("outcome",)
 WEBHOOK_TRIES: Final = Metric(
-    "webhook_tries",
-    Kind.COUNTER,
-    "Count",
-    "Tries to bring an event to an endpoint: `delivered`, or how it stands after one that failed.",
-    _TELLING,
-    ("customer", "outcome"),
-    ((), ("outcome",), ("customer", "outcome")),
+    "webhook_tries", Kind.COUNTER, "Count", "Tries to tell, by outcome.", _TELLING, _BY, (_BY,)
 )
 STEPS: Final = Metric(
     "steps",

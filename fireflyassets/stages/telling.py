@@ -250,11 +250,10 @@ class Telling:
             lane.endpoint = replace(stands, health=health)
 
     def _count(self, done: Delivery, attempt: Attempt) -> None:
-        outcome, customer = done.outcome.value, done.customer
-        self._tally.add(metric.WEBHOOK_TRIES, customer=customer, outcome=outcome)
+        self._tally.add(metric.WEBHOOK_TRIES, outcome=done.outcome.value)
         if done.outcome is Outcome.DELIVERED and done.asked_at and done.tries == 0:
             took = (attempt.at + attempt.took - done.asked_at).total_seconds()
-            self._tally.observe(metric.WEBHOOK_END_TO_END, took, customer=customer)
+            self._tally.observe(metric.WEBHOOK_END_TO_END, took, customer=done.customer)
 
 
 def _matters(health: Health) -> bool:

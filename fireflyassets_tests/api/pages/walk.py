@@ -42,6 +42,10 @@ PAGES: dict[str, dict[str, Callable[[Site], str]]] = {
         "job on hold": lambda here: f"/jobs/{here.jobs[HELD]}",
     },
     "/dead-letters": {"dead letters": lambda _: "/dead-letters"},
+    "/webhooks": {
+        "webhooks": lambda _: "/webhooks",
+        "webhooks, done": lambda _: "/webhooks?done=test",
+    },
     "/metrics": {"metrics": lambda _: "/metrics"},
     "/signed-out": {"signed out": lambda _: "/signed-out"},
 }
