@@ -206,7 +206,7 @@ def count(request: Request, at: Desk, tenant: str) -> None:
     Raises:
         ProblemRaised: 429, with how many seconds to wait.
     """
-    kind = Kind.WRITES if request.method == "POST" else Kind.READS
+    kind = Kind.READS if request.method in {"GET", "HEAD"} else Kind.WRITES
     if kind is Kind.READS and not _OF_ONE & set(request.path_params):
         kind = Kind.LISTS
     wait = at.buckets.take(tenant, kind)

@@ -5,6 +5,8 @@ import pytest
 from fastapi.routing import iter_route_contexts
 
 from fireflyassets.core import ids
+from fireflyassets.core.endpoint import Endpoint, Kind
+from fireflyassets.stages.endpoints import Endpoints
 from fireflyassets_tests.api.desk_clerk import (
     JOB,
     OTHER,
@@ -31,19 +33,19 @@ NAMES = {"customer": CUSTOMER, "campaign": CAMPAIGN, "aspect": ASPECTS[1], "name
 
 
 def hooked(desk: Clerk) -> dict[str, str]:
-    """Return the ids of an endpoint of ours and of a delivery to it."""
-    (name, *_) = [one["endpointId"] for one in endpoints(desk)] or [
-        desk.ask("POST", "/v1/endpoints", json=HOOK).json()["endpointId"]
-    ]
-    sent = desk.ask("GET", "/v1/deliveries").json()["deliveries"] or [
-        desk.ask("POST", f"/v1/endpoints/{name}/test").json()
-    ]
-    return {"endpoint_id": name, "delivery_id": sent[0]["deliveryId"]}
+    """Return the ids of an endpoint of ours and of a delivery to it; no ask is counted for it."""
+    at: Endpoints = desk.app.state.desk.endpoints
+    if not endpoints(desk):
+        at.add(CUSTOMER, "ep_1", kind=Kind.WEBHOOK, url=HOOK["url"], types=())
+    sent = at.test(CUSTOMER, "ep_1", chance="x")
+    assert sent is not None
+    return {"endpoint_id": "ep_1", "delivery_id": sent.delivery_id}
 
 
-def endpoints(desk: Clerk) -> list[dict[str, str]]:
+def endpoints(desk: Clerk) -> list[Endpoint]:
     """Return our endpoints as they stand."""
-    return desk.ask("GET", "/v1/endpoints").json()["endpoints"]
+    at: Endpoints = desk.app.state.desk.endpoints
+    return at.store.endpoints(CUSTOMER)
 
 
 def ask(desk: Clerk, method: str, path: str, job_id: str, sent: str | None) -> httpx.Response:
