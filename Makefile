@@ -11,7 +11,7 @@ PYTEST := $(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 DEBIAN_PACKAGES := redis-server postgresql chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test test-full check openapi-check format bench-aws-calls bench-chaos bench-demo bench-fairness bench-fence bench-intake bench-limiter bench-polling bench-scale bench-waves bench-webhooks debian-packages
+.PHONY: help demo up test test-full check openapi-check format bench-aws-calls bench-chaos bench-demo bench-fairness bench-fence bench-intake bench-limiter bench-plan bench-polling bench-scale bench-waves bench-webhooks debian-packages
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' \
@@ -77,6 +77,9 @@ bench-intake: $(STAMP) ## Measure the API's briefs, single jobs and racing claim
 
 bench-webhooks: $(STAMP) ## Measure webhooks from real transitions to receivers, through a kill; write out/bench/webhooks.json, fail where a bound is missed.
 	@$(BIN)/python benchmarks/webhooks.py
+
+bench-plan: $(STAMP) ## Plan 1,000 jobs and make them, plan 10,000 rows; write out/bench/plan.json, fail where a bound is missed.
+	@$(BIN)/python benchmarks/plan.py $(ARGS)
 
 bench-polling: $(STAMP) ## Measure polls, lag and memory with 1,000 jobs in flight; write out/bench/polling.json.
 	@$(BIN)/python benchmarks/polling.py

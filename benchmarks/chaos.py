@@ -11,7 +11,6 @@ is 0 only if a bound was missed for it.
 import argparse
 import json
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -21,21 +20,21 @@ from pathlib import Path
 
 import chaos_alarms
 import chaos_judge
-from bench_mutants import Mutant, planted
 from bench_place import Place, client, running
 from chaos_crowd import Crowd
 from chaos_harm import Harms
 from chaos_judge import Look
-from chaos_plan import BROKEN, POISON, TENANTS, Plan, drawn
+from chaos_mutants import BOUNDS, FIGURES, MUTANTS, find
+from chaos_plan import BROKEN, POISON, STRANDED, TENANTS, Plan, drawn
 from chaos_proxy import Proxy
+from fence_books import when
 from fence_judge import Judge
-from fence_project import REPOSITORY, calls
+from fence_project import calls
 
 from fireflyassets.core.ids import LETTERS
 from fireflyassets.limiter.port import item_key
 from fireflyassets.local.access import Access
 
-FIGURES = REPOSITORY / "out" / "bench" / "chaos.json"
 SETTINGS = {
     "FIREFLYASSETS_LEASE": "PT20S",
     "FIREFLYASSETS_SUBMIT_TIMEOUT": "PT8S",
@@ -46,40 +45,6 @@ SETTINGS = {
 TWIN = ("--speed", "12")
 CALM_SECONDS, CHAOS_SECONDS, MENDED_SECONDS, LOOK_SECONDS = 300.0, 900.0, 400.0, 1.0
 TELL_SECONDS = 15.0
-BOUNDS: dict[str, float] = {
-    "jobs_lost": 0,
-    "unexplained_billed": 0,
-    "alarms_missed": 0,
-    "alarms_false": 0,
-    "replay_recovered_share": 1.0,
-    "replay_wasted_operations": 0,
-    "wrong_final_states": 0,
-}
-MUTANTS: dict[str, Mutant] = {
-    # A used up quota is taken for something that a person must look at.
-    "class": (
-        "core/failure.py",
-        "FailureClass.QUOTA: Action.DLQ,",
-        "FailureClass.QUOTA: Action.REVIEW,",
-    ),
-    # The debt of a snapshot is paid without one.
-    "snapshot": (
-        "stages/snapshot.py",
-        "objects.put(key,",
-        "(lambda *_, **__: None)(key,",
-    ),
-    # Nobody is called for dead letters.
-    "threshold": ("core/alarm.py", "    threshold=0,\n", "    threshold=1_000_000,\n"),
-    # What was refused for good is run again.
-    "replay": (
-        "core/failure.py",
-        "    FailureClass.THROTTLED: Replay.FREELY,\n",
-        (
-            "    FailureClass.THROTTLED: Replay.FREELY,\n"
-            "    FailureClass.INVALID_REQUEST: Replay.FREELY,\n"
-        ),
-    ),
-}
 
 
 @dataclass(frozen=True)
@@ -97,12 +62,13 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=300)
     parser.add_argument("--out", type=Path, default=FIGURES)
+    parser.add_argument("--no-kills", action="store_true", help="nor harm to AWS; for mutants")
     parser.add_argument("--mutant", choices=sorted(MUTANTS))
     said = parser.parse_args()
     if said.mutant:
-        return _mutant(said.mutant, said.seed)
+        return find(said.mutant, said.seed)
     begun = time.monotonic()
-    found = _bench(drawn(said.seed, said.jobs), begun)
+    found = _bench(drawn(said.seed, said.jobs), begun, kills=not said.no_kills)
     figures = {**found.figures, "wall_s": round(time.monotonic() - begun, 1)}
     said.out.parent.mkdir(parents=True, exist_ok=True)
     said.out.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
@@ -119,21 +85,7 @@ def main() -> int:
     return 1 if missed else 0
 
 
-def _mutant(name: str, seed: int) -> int:
-    """Return 0 if a smaller bench misses a bound under the planted fault."""
-    out = FIGURES.with_name(f"chaos-{name}.json")
-    out.unlink(missing_ok=True)
-    with planted(name, MUTANTS[name]) as root:
-        command = [sys.executable, __file__, "--jobs", "80", "--seed", str(seed), "--out", str(out)]
-        environment = {**os.environ, "PYTHONPATH": root}  # noqa: TID251 - a child inherits it.
-        subprocess.run(command, env=environment, check=False)
-    figures: dict[str, float] = json.loads(out.read_text()) if out.exists() else {}
-    found = [one for one, bound in BOUNDS.items() if one in figures and figures[one] != bound]
-    print(f"Mutant {name}: {'found by ' + ', '.join(found) if found else 'NOT FOUND'}.")
-    return 0 if found else 1
-
-
-def _bench(plan: Plan, begun: float) -> Found:
+def _bench(plan: Plan, begun: float, *, kills: bool) -> Found:
     proxies: list[Proxy] = []
 
     def rewired(doors: Access) -> Mapping[str, str]:
@@ -146,7 +98,7 @@ def _bench(plan: Plan, begun: float) -> Found:
     try:
         with running(TENANTS, SETTINGS, TWIN, rewired=rewired) as place:
             place.stack.start(place.phases[2:])
-            with Crowd(place) as crowd, Harms(place, plan, proxies[0]) as harms:
+            with Crowd(place) as crowd, Harms(place, plan, proxies[0], kills=kills) as harms:
                 return Bench(plan, place, crowd, harms, begun).run()
     finally:
         for proxy in proxies:
@@ -165,7 +117,7 @@ class Bench:
 
     def run(self) -> Found:
         """Calm, chaos, mending; then all books are read."""
-        watched_at = _now()
+        watched_at = self._watched()
         self._say("calm")
         calm = [job for job in self.plan.jobs if job.calm]
         self.crowd.send(calm)
@@ -188,10 +140,10 @@ class Bench:
             MENDED_SECONDS,
         )
         last = self._look()
-        billed = [call for call in calls(self.place.ground.twin) if call["billed"]]
+        billed = [call for call in self._calls() if call["billed"]]
         self._say("judging")
         self._clear(last)
-        told = self._alarms(watched_at, faults_at)
+        told = self._alarms(self._truth(first), watched_at, faults_at)
         return self._judged(first, last, letters, replayed, billed, lifted_at, told)
 
     def _mend(self) -> None:
@@ -213,9 +165,37 @@ class Bench:
         self.crowd.drop_letters()
         _pause(4 * chaos_alarms.PERIOD.total_seconds())
 
-    def _alarms(self, watched_at: datetime, faults_at: datetime) -> chaos_alarms.Told:
+    def _watched(self) -> datetime:
+        """Return a moment from which on somebody looks."""
+        since = _now()
         cloudwatch = client("cloudwatch", self.place.stack.access.url("aws"))
-        told = chaos_alarms.judge(cloudwatch, begun=watched_at, faults_at=faults_at, ended=_now())
+        self._until(
+            lambda: chaos_alarms.is_watched(cloudwatch, since=since, now=_now()), CALM_SECONDS
+        )
+        cloudwatch.close()
+        return _now()
+
+    def _truth(self, first: Look) -> chaos_alarms.Truth:
+        """Return what happened until the faults were lifted."""
+        bad = {"failed", "dlq", "review"}
+        ended = [
+            (when(row["endedAt"]), row["status"] in bad)
+            for row in first.rows.values()
+            if "endedAt" in row
+        ]
+        refused = [when(str(one["at"])) for one in self._calls() if one["status"] == 429]
+        return chaos_alarms.Truth(ended, refused)
+
+    def _calls(self) -> list[dict[str, object]]:
+        return calls(self.place.ground.twin)
+
+    def _alarms(
+        self, truth: chaos_alarms.Truth, watched_at: datetime, faults_at: datetime
+    ) -> chaos_alarms.Told:
+        cloudwatch = client("cloudwatch", self.place.stack.access.url("aws"))
+        told = chaos_alarms.judge(
+            cloudwatch, truth, begun=watched_at, faults_at=faults_at, ended=_now()
+        )
         cloudwatch.close()
         return told
 
@@ -232,9 +212,9 @@ class Bench:
         ground, plan = self.place.ground, self.plan
         kept = self.crowd.keys("review/")
         killed = chaos_judge.inside(ground.kills)
-        paid = Judge(ground.books, calls(ground.twin), ground.kills, plan.prompt).judge()
+        paid = Judge(ground.books, self._calls(), ground.kills, plan.prompt).judge()
         lost = [*chaos_judge.lost(plan, last)]
-        wanted = len(POISON) + sum(job.fault.name == "redriven" for job in plan.jobs)
+        wanted = len((*POISON, *STRANDED)) + sum(job.fault.name == "redriven" for job in plan.jobs)
         lost += [f"{wanted - letters} dead letters are not there"] * (letters != wanted)
         wrong = [*chaos_judge.wrong(plan, first, last, killed)]
         wrong += chaos_judge.without_snapshot(plan, first, kept)
@@ -242,6 +222,7 @@ class Bench:
             "jobs": len(last.rows),
             "jobs_lost": len(lost),
             "unexplained_billed": paid.figures["unexplained_billed"] + paid.misstated,
+            "alarms_expected": len(told.expected),
             "alarms_missed": len(told.missed),
             "alarms_false": len(told.false),
             "replay_recovered_share": chaos_judge.share(replayed, last),
@@ -259,7 +240,7 @@ class Bench:
             "seed": plan.seed,
             "load_1min": round(os.getloadavg()[0], 1),
         }
-        faults = [*lost, *wrong, *paid.faults]
+        faults = [*lost, *wrong, *(one for one in paid.faults if " is lost: " not in one)]
         faults += [f"alarm {name} did not fire" for name in sorted(told.missed)]
         faults += [f"alarm {name} fired, or stayed on" for name in sorted(told.false)]
         alarms = [

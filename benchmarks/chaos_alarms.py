@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, cast
 
 from fireflyassets.core.alarm import ALARMS, MINUTE, Alarm, Read, Statistic
-from fireflyassets.core.metric import Metric
+from fireflyassets.core.metric import STALLED, Metric
 from fireflyassets.settings import Settings
 
 if TYPE_CHECKING:
@@ -21,9 +21,13 @@ if TYPE_CHECKING:
 PERIOD = timedelta(seconds=2)
 """Stands for a minute; what a threshold says in seconds stays as it is."""
 SCALE = MINUTE / PERIOD
-MUST_FIRE = frozenset({"dlq_depth", "refused_calls", "broken_jobs", "no_progress"})
-"""In the part with faults: jobs wait in dlq, a storm of 429s, jobs that end badly, and nobody who
-looks while daemon and watch are dead. Before it, and at the very end, none may be on."""
+ALWAYS = frozenset({"dlq_depth", "no_progress"})
+"""Fire in each bench: jobs wait in dlq, and nobody looks while daemon and watch are dead."""
+CLEAR_ENDED, CLEAR_SHARE, CLEAR_PERIODS = 24, 0.08, 8
+"""How far beyond a threshold the truth has to be for an alarm to be missed: what processes sent
+stands up to a second after it happened, so that it may fall into the next period."""
+
+LEAST_CALLS = 3
 
 Numbers = Mapping[datetime, float]
 
@@ -38,26 +42,87 @@ class Change:
 
 
 @dataclass(frozen=True)
+class Truth:
+    """What happened, from the books of others than whoever sends the numbers."""
+
+    ended: Sequence[tuple[datetime, bool]]
+    """When each job ended, as the ledger has it, and whether it ended badly."""
+    refused: Sequence[datetime]
+    """When the vendor answered 429, by its own list."""
+
+    def expected(self) -> frozenset[str]:
+        """Return the alarms that have to fire."""
+        found = set(ALWAYS)
+        for jobs in _cut(self.ended, 5 * PERIOD).values():
+            broken = sum(is_broken for _, is_broken in jobs)
+            if len(jobs) >= CLEAR_ENDED and broken / len(jobs) > CLEAR_SHARE:
+                found.add("broken_jobs")
+        cut = _cut([(at, True) for at in self.refused], PERIOD)
+        # The alarm judges no period of fewer calls, and the vendor's list does not show polls.
+        bad = sorted(at for at, refusals in cut.items() if len(refusals) >= LEAST_CALLS)
+        for first in bad:
+            if all(first + n * PERIOD in bad for n in range(CLEAR_PERIODS)):
+                found.add("refused_calls")
+        return frozenset(found)
+
+    def possible(self) -> frozenset[str]:
+        """Return the alarms that may fire."""
+        found = set(ALWAYS)
+        found |= {"broken_jobs"} if any(is_broken for _, is_broken in self.ended) else set()
+        found |= {"refused_calls"} if self.refused else set()
+        return frozenset(found)
+
+
+def _cut(
+    events: Sequence[tuple[datetime, bool]], period: timedelta
+) -> dict[datetime, list[tuple[datetime, bool]]]:
+    """Return beginning of a period, by the epoch -> what happened in it."""
+    seconds = period.total_seconds()
+    found: defaultdict[datetime, list[tuple[datetime, bool]]] = defaultdict(list)
+    for one in events:
+        start = one[0].timestamp() // seconds * seconds
+        found[datetime.fromtimestamp(start, tz=one[0].tzinfo)].append(one)
+    return found
+
+
+@dataclass(frozen=True)
 class Told:
     """What the alarms did."""
 
+    expected: frozenset[str]
     missed: frozenset[str]
     false: frozenset[str]
     changes: tuple[Change, ...]
 
 
+def is_watched(client: "CloudWatchClient", *, since: datetime, now: datetime) -> bool:
+    """Say whether somebody looks: before that a missing number is nobody's fault."""
+    numbers = Reader(client, since, now).numbers(STALLED, Statistic.MAXIMUM, PERIOD)
+    return bool(numbers)
+
+
 def judge(
-    client: "CloudWatchClient", *, begun: datetime, faults_at: datetime, ended: datetime
+    client: "CloudWatchClient",
+    truth: Truth,
+    *,
+    begun: datetime,
+    faults_at: datetime,
+    ended: datetime,
 ) -> Told:
-    """Return which alarms were missed and which were false, between *begun* and *ended*."""
+    """Return which alarms were missed and which were false, between *begun* and *ended*.
+
+    Before the faults, and at the very end, none may be on.
+    """
     reader = Reader(client, begun, ended)
     changes = [change for one in ALARMS if one.has_source for change in changes_of(one, reader)]
     on = {change.alarm: change.on for change in changes}
     early = {one.alarm for one in changes if one.on and one.at <= faults_at}
     fired = {one.alarm for one in changes if one.on and one.at > faults_at}
     late = {name for name, is_on in on.items() if is_on}
-    false = early | (fired - MUST_FIRE) | late
-    return Told(MUST_FIRE - fired, frozenset(false), tuple(sorted(changes, key=lambda one: one.at)))
+    expected = truth.expected()
+    false = early | (fired - truth.possible()) | late
+    told = tuple(sorted(changes, key=lambda one: one.at))
+    return Told(expected, expected - fired, frozenset(false), told)
 
 
 def changes_of(alarm: Alarm, reader: "Reader") -> Iterator[Change]:
@@ -95,11 +160,12 @@ class Reader:
         """Return what reads the period that begins at *start*."""
 
         def read(metric: Metric, statistic: Statistic) -> float | None:
-            return self._numbers(metric, statistic, period).get(start)
+            return self.numbers(metric, statistic, period).get(start)
 
         return read
 
-    def _numbers(self, metric: Metric, statistic: Statistic, period: timedelta) -> Numbers:
+    def numbers(self, metric: Metric, statistic: Statistic, period: timedelta) -> Numbers:
+        """Return beginning of a period -> its number."""
         key = (metric.name, statistic, period)
         if key not in self._known:
             parts = [

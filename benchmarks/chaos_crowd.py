@@ -13,7 +13,7 @@ from typing import Self
 
 import httpx
 from bench_place import Place, client
-from chaos_plan import CAMPAIGN, POISON, TENANTS, Planned
+from chaos_plan import CAMPAIGN, POISON, STRANDED, TENANTS, Planned
 
 from fireflyassets.core.ids import LETTERS
 from fireflyassets.core.message import Requested, request_body
@@ -92,6 +92,7 @@ class Crowd:
     def poison(self) -> None:
         """Send what no job answers for."""
         self._message(QUEUE, POISON)
+        self._message(f"{QUEUE}-dlq", STRANDED)
 
     def _message(self, queue: str, bodies: Sequence[str]) -> None:
         sqs = client("sqs", self._aws)

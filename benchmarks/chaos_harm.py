@@ -33,9 +33,10 @@ _WATCH = Path(__file__).with_name("chaos_watch.py")
 class Harms:
     """Does it all, a step with each tick."""
 
-    def __init__(self, place: Place, plan: Plan, proxy: Proxy) -> None:
+    def __init__(self, place: Place, plan: Plan, proxy: Proxy, *, kills: bool) -> None:
         self._place = place
         self._proxy = proxy
+        self._does_kill = kills
         self._dice = random.Random(plan.seed + 1)  # noqa: S311 - times of death are no secret.
         self._tenants = {tenant.name: tenant for tenant in TENANTS}
         self._watch: subprocess.Popen[bytes] | None = None
@@ -70,8 +71,10 @@ class Harms:
         told = httpx.post(f"{twin}/_twin/faults", json=storm, trust_env=False).raise_for_status()
         self._storm = told.json()["faults"][0]["id"]
         draw = self._dice.uniform
-        self._todo = [
-            (0.0, self._calm_down),
+        self._todo = [(0.0, self._calm_down)]
+        if not self._does_kill:
+            return
+        self._todo += [
             (draw(0.0, 0.02), self._bad_time),
             (draw(0.04, 0.10), self._kill_runs),
             (draw(0.25, 0.30), self._kill_code),

@@ -147,7 +147,6 @@ FAULTS = (
 BROKEN = frozenset({"elm", "fir"})
 """Tenants whose faults open their organisations' breakers."""
 POISON = (
-    '{"version": 1, "wake": ["00000000-0000-5000-8000-000000000000"]}',
     '{"version": 7, "customer": "alder"}',
     "not a message at all",
     '{"Type": "Notification", "TopicArn": "arn:aws:sns:::x", "Message": "{}"}',
@@ -156,7 +155,9 @@ POISON = (
         ' "prompt": "a pear", "locale": "en-GB", "headline": "Pear", "aspects": ["1024x1024"]}'
     ),
 )
-"""Messages that no job answers for."""
+"""Messages of the job queue that no job answers for."""
+STRANDED = ('{"version": 1, "wake": ["00000000-0000-5000-8000-000000000000"]}',)
+"""The same, in the dead-letter queue: the job queue itself knows no wrong wake-up."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import os
 import random
 import secrets
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.metadata import version
 
@@ -54,6 +54,7 @@ from fireflyassets.ports.webhooks import WebhookStore
 from fireflyassets.ports.workshop import Workshop
 from fireflyassets.settings import LogFormat, Settings
 from fireflyassets.stages import causes
+from fireflyassets.stages.admission import Admission
 from fireflyassets.stages.intake import Intake
 from fireflyassets.stages.letters import Letters
 from fireflyassets.stages.outlook import Outlook
@@ -84,6 +85,7 @@ class Factory:
     webhooks: WebhookStore
     webhook_secrets: WebhookSecrets
     metrics: MetricHistory
+    outlook: Outlook
 
 
 def build(settings: Settings) -> Factory:
@@ -101,16 +103,20 @@ def build(settings: Settings) -> Factory:
     s3, credentials = clients.s3_and_credentials(settings.region)
     objects = S3ObjectStore(s3, settings.bucket, credentials)
     catalogue = WatchedCatalogue(settings.project, clock, v4=settings.firefly_v4)
+    ledger = CountedLedger(dynamodb, prefix=settings.table_prefix, tally=tally())
+    backlog = DynamoBacklog(dynamodb, prefix=settings.table_prefix)
+    limiter = limiters.limiter(settings, table=tables.tickets)
+    outlook = Outlook(ledger, backlog, catalogue, limiter, catalogue.limits_for, clock)
     return Factory(
         settings=settings,
         clock=clock,
-        ledger=CountedLedger(dynamodb, prefix=settings.table_prefix, tally=tally()),
-        backlog=DynamoBacklog(dynamodb, prefix=settings.table_prefix),
+        ledger=ledger,
+        backlog=backlog,
         objects=objects,
         queue=SqsQueue(clients.sqs(settings.region), queue=settings.queue),
         catalogue=catalogue,
         guardrail=catalogue,
-        limiter=limiters.limiter(settings, table=tables.tickets),
+        limiter=limiter,
         pictures=PillowPictures(),
         adobe=AdobeWorkshop(
             settings, secret_store, tokens, clock, StoredUploads(objects, clock), tally()
@@ -120,6 +126,7 @@ def build(settings: Settings) -> Factory:
         metrics=CloudWatchHistory(
             lambda: clients.cloudwatch(settings.region), settings.metrics_namespace
         ),
+        outlook=outlook,
     )
 
 
@@ -135,27 +142,21 @@ def replays(made: Factory) -> Replays:
     return causes.replays(*ports, limit=made.settings.replays_per_job)
 
 
-def outlook(made: Factory) -> Outlook:
-    """Return the look ahead over a process's ports; it keeps its counts for a while."""
-    catalogue = made.catalogue
-    ports = (made.ledger, made.backlog, catalogue, made.limiter, catalogue.limits_for, made.clock)
-    return Outlook(*ports)
-
-
 def asking(made: Factory) -> Asking:
     """Return the use case of "why does it wait?"."""
-    return Asking(outlook(made))
+    return Asking(made.outlook)
 
 
 def intake(made: Factory) -> Intake:
-    """Return intake over a process's ports."""
+    """Return intake over a process's ports, which takes everything."""
     ports = (made.ledger, made.objects, made.queue, made.catalogue, made.clock, made.guardrail)
     return Intake(*ports)
 
 
 def planning(made: Factory) -> Planning:
     """Return the use case of plans."""
-    return Planning(intake(made), outlook(made))
+    admission = Admission(made.outlook, made.settings.max_backlog)
+    return Planning(replace(intake(made), admission=admission), made.outlook)
 
 
 def retries(made: Factory) -> Retries:

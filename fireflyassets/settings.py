@@ -6,6 +6,7 @@ Does not: secrets' values.
 """
 
 from datetime import timedelta
+from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
 from typing import Literal
@@ -14,6 +15,7 @@ from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from fireflyassets.core.failure import FailureClass
+from fireflyassets.core.priority import Order
 
 Algorithm = Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512"]
 
@@ -190,9 +192,28 @@ class Settings(BaseSettings):
     replay_automatically: tuple[FailureClass, ...] = ()
     """Classes of failure (JSON) that are run again by themselves once their cause is gone; those
     that wait for a person go on waiting."""
+    backfill_cron: str = ""
+    """When jobs in ``dlq`` are run again by a schedule (five fields); empty: never. An hour that is
+    skipped in spring counts when it is over, one that comes twice in autumn counts once."""
+    backfill_timezone: str = "UTC"
+    """What its hours are of, such as ``Europe/Berlin``."""
+    backfill_window: timedelta = Field(default=timedelta(hours=1), ge=timedelta(0))
+    """Its jobs become due evenly over so long."""
+    backfill_operations: Decimal | None = Field(default=None, gt=0)
+    """What one round may cost at most; unset: what the jobs' budgets allow."""
+    backfill_order: Order = Order.OLDEST
+    """Which jobs are paid first where not all can be."""
     queue_senders: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """Who may send jobs by the queue for whom (JSON): the unique id of an IAM user or role
     (``AIDA…``, ``AROA…``) -> customers. Empty: IAM alone decides who writes, and whoever does may
     name any customer."""
+    max_backlog_hours: float = Field(default=168, gt=0, le=24 * 365)
+    """How many hours of work may wait, by the organisation's pace, quotas and shares: what would
+    likely be done later is refused with 429, or put off by the queue."""
     queue_slice: int = Field(default=200, ge=1)
     """Most messages that one tick of the queue sensor drains."""
+
+    @property
+    def max_backlog(self) -> timedelta:
+        """Return how much work may wait."""
+        return timedelta(hours=self.max_backlog_hours)

@@ -4,6 +4,7 @@ from fastapi import Depends, FastAPI
 
 from fireflyassets.api import (
     answers,
+    campaign_routes,
     description,
     intake_routes,
     open_routes,
@@ -43,6 +44,7 @@ def create_app(ports: Ports, settings: Settings, sign_in: SignIn) -> FastAPI:
         why_routes,
         steering_routes,
         webhook_routes,
+        campaign_routes,
         open_routes,
     ):
         app.include_router(part.router, dependencies=[Depends(answers.known_version)])

@@ -107,7 +107,7 @@ _CASES: Final[Mapping[HTTPStatus, _Case]] = {
         Problem("prompt", "empty", "prompt is empty.", "Write a prompt."),
     ),
     HTTPStatus.TOO_MANY_REQUESTS: _Case(
-        "The tenant asks more often than is allowed.",
+        "The tenant asks more often than is allowed, or for more than can be made in time.",
         "This tenant asks more often than is allowed.",
         Problem("", "rate", "This tenant asks more often than is allowed.", "Wait."),
         ("Retry-After",),

@@ -33,6 +33,7 @@ from fireflyassets.core.request import Problem
 from fireflyassets.core.status import ENDED
 from fireflyassets.limiter.port import Limiter
 from fireflyassets.ports.backlog import Backlog
+from fireflyassets.ports.campaign_store import CampaignStore
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.entries import History
@@ -46,6 +47,7 @@ from fireflyassets.ports.queue import JobQueue
 from fireflyassets.ports.webhooks import WebhookStore
 from fireflyassets.settings import Settings
 from fireflyassets.stages import causes
+from fireflyassets.stages.admission import Admission
 from fireflyassets.stages.bench import UNTOUCHED
 from fireflyassets.stages.endpoints import Endpoints
 from fireflyassets.stages.intake import Intake
@@ -91,6 +93,7 @@ class Ports:
     webhook_secrets: WebhookSecrets
     guard: Guard
     metrics: MetricHistory
+    campaigns: CampaignStore
 
 
 class Desk:
@@ -100,14 +103,6 @@ class Desk:
         self.ports = ports
         self._kept: dict[tuple[str, str, str], timedelta] = {}
         self.api_url = settings.api_url.rstrip("/")
-        self.intake = Intake(
-            ports.ledger,
-            ports.objects,
-            ports.queue,
-            ports.catalogue,
-            ports.clock,
-            ports.guardrail,
-        )
         self.outlook = Outlook(
             ports.ledger,
             ports.backlog,
@@ -115,6 +110,15 @@ class Desk:
             ports.limiter,
             ports.limits,
             ports.clock,
+        )
+        self.intake = Intake(
+            ports.ledger,
+            ports.objects,
+            ports.queue,
+            ports.catalogue,
+            ports.clock,
+            ports.guardrail,
+            Admission(self.outlook, settings.max_backlog),
         )
         self.asking = Asking(self.outlook)
         self.planning = Planning(self.intake, self.outlook)

@@ -170,7 +170,7 @@ def _variants(wanted: Wanted) -> Iterator[tuple[str, Wanted]]:
         kept = {kind: jobs for kind, jobs in wanted.items() if kind[0] != locale}
         yield f"Leave out {locale}", kept
     if sum(wanted.values()) > 1:
-        yield "Make every second job", {kind: (jobs + 1) // 2 for kind, jobs in wanted.items()}
+        yield "Make half of the jobs", {kind: (jobs + 1) // 2 for kind, jobs in wanted.items()}
 
 
 def lock_of(campaign: Campaign) -> str:

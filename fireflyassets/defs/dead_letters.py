@@ -7,6 +7,7 @@ Belongs here: the tick, the job's options, what Dagster is told. Does not: what 
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from functools import partial
 from typing import Final
 
@@ -16,9 +17,11 @@ from pydantic import Field
 from fireflyassets.core import guidance
 from fireflyassets.core.failure import FailureClass
 from fireflyassets.core.job import JobRow
+from fireflyassets.core.priority import Order
 from fireflyassets.core.stage import DELIVERIES
 from fireflyassets.defs import names, resources
 from fireflyassets.stages import retries
+from fireflyassets.stages.affording import Within, afforded
 from fireflyassets.stages.replay import Choice, Dead, Replays, sums
 from fireflyassets.stages.retries import Spent
 from fireflyassets.stages.snapshot import write_owed
@@ -55,6 +58,9 @@ class ReplayConfig(dg.Config):
     classes: list[str] = Field(default=[], description="As `fireflyassets failures` names them.")
     campaign: str | None = Field(default=None, description="customer/campaign")
     credential: str | None = None
+    jobs: list[str] = Field(default=[], description="Ids of jobs; empty: all that failed.")
+    operations: float | None = Field(default=None, ge=0, description="It may cost so much at most.")
+    order: str = Field(default="oldest", description="What is paid first: oldest or cheapest.")
     since: str | None = Field(default=None, description="Failed at or after: 2026-11-30T18:00")
     until: str | None = Field(default=None, description="Failed at or before.")
     mended: bool = Field(default=False, description="The cause is gone: no probe, no waiting.")
@@ -74,9 +80,16 @@ class ReplayConfig(dg.Config):
             frozenset(map(FailureClass, self.classes)),
             campaign=self.campaign,
             credential=self.credential,
+            jobs=frozenset(self.jobs),
             since=_at(self.since),
             until=_at(self.until),
         )
+
+    def within(self) -> Within | None:
+        """Return what it may cost, where that is said."""
+        if self.operations is None:
+            return None
+        return Within(Decimal(str(self.operations)), Order(self.order))
 
 
 def _at(text: str | None) -> datetime | None:
@@ -94,6 +107,8 @@ def replay(context: dg.OpExecutionContext, config: ReplayConfig) -> None:
     plan = (
         [] if config.letters else use.plan(config.choice(), mended=config.mended, most=config.most)
     )
+    if within := config.within():
+        plan = afforded(plan, within)
     for one in sums(plan):
         context.log.info(
             "%s: %d jobs since %s, %d go for %s operations at most. %s",

@@ -28,6 +28,7 @@ from fireflyassets.settings import Settings
 from fireflyassets.stages import causes
 from fireflyassets.stages.intake import Intake
 from fireflyassets.stages.letters import Letters
+from fireflyassets.stages.outlook import Outlook
 from fireflyassets.stages.pinning import Pins
 from fireflyassets.stages.replay import Replays
 from fireflyassets.stages.retries import Retries
@@ -76,6 +77,14 @@ class CatalogueResource(dg.ConfigurableResource[Catalogue]):
     def create_resource(self, context: dg.InitResourceContext) -> Catalogue:
         """Return the process's files, which it reads anew once they change."""
         return LoadedCatalogue(composition.factory().catalogue, self.campaigns)
+
+
+class OutlookResource(dg.ConfigurableResource[Outlook]):
+    """The look ahead; it keeps what it counted for a while."""
+
+    def create_resource(self, context: dg.InitResourceContext) -> Outlook:
+        """Return the process's look ahead."""
+        return composition.factory().outlook
 
 
 class GuardrailResource(dg.ConfigurableResource[Guardrail]):
@@ -143,6 +152,7 @@ def resources(campaigns: Iterable[str]) -> dict[str, object]:
         "job_queue": JobQueueResource(),
         "catalogue": CatalogueResource(campaigns=sorted(campaigns)),
         "guardrail": GuardrailResource(),
+        "outlook": OutlookResource(),
         "limiter": LimiterResource(),
         "adobe": AdobeResource(),
         "limits": LimitsResource(),

@@ -6,6 +6,7 @@ A tick that is killed anywhere leaves nothing that the next one does not find in
 """
 
 import logging
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
@@ -13,6 +14,7 @@ import dagster as dg
 
 from fireflyassets.defs import resources
 from fireflyassets.defs.dispatcher import Dispatcher, cursor_of, remembered
+from fireflyassets.stages.admission import Admission
 from fireflyassets.stages.budget_proof import Proof, prove_all
 from fireflyassets.stages.budgeting import expire
 from fireflyassets.stages.dispatch import give_back_stranded
@@ -42,6 +44,7 @@ _LINES: Final = 300
         "job_queue",
         "catalogue",
         "guardrail",
+        "outlook",
         "settings",
         "clock",
     },
@@ -50,7 +53,9 @@ _LINES: Final = 300
 def job_queue_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
     """Drain a slice of the queue; the dispatch sensor starts the runs."""
     given = context.resources
-    settings, intake = given.settings, resources.intake(given)
+    settings = given.settings
+    admission = Admission(given.outlook, settings.max_backlog)
+    intake = replace(resources.intake(given), admission=admission)
     ports = (given.ledger, given.objects, given.catalogue, given.clock)
     finished = Finishing(*ports).finish(most=_SLICE)
     drained = drain(

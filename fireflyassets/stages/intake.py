@@ -29,6 +29,7 @@ from fireflyassets.ports.guardrail import Guardrail
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.ports.queue import JobQueue
+from fireflyassets.stages.admission import Admission, Overloaded
 from fireflyassets.stages.budgeting import Hold, Unaffordable
 from fireflyassets.stages.drafting import Draft, Invalid, card_of_day, drafted, judged
 from fireflyassets.stages.finishing import whole
@@ -53,7 +54,7 @@ class Priced:
     row: JobRow
 
 
-Answer = Recorded | Duplicate | Conflict | Invalid | Withheld | Priced | Unaffordable
+Answer = Recorded | Duplicate | Conflict | Invalid | Withheld | Priced | Unaffordable | Overloaded
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,8 @@ class Intake:
     catalogue: Catalogue
     clock: Clock
     guardrail: Guardrail
+    admission: Admission | None = None
+    """None: everything is taken, however long it will wait."""
 
     def accept(
         self,
@@ -132,8 +135,10 @@ class Intake:
             return [_withheld(draft, known, owners) for draft in drafts]
         claims = [draft for draft in valid if fresh.get(draft.job_id) is draft]
         hold = Hold(self.catalogue, loaded, now, partial=partial)
+        turned = self._turned_away(claims, loaded, partial=partial)
+        claims = [draft for draft in claims if draft.job_id not in turned]
         if dry_run:
-            over = hold.look(self.ledger, [draft.row for draft in claims])
+            over = turned | hold.look(self.ledger, [draft.row for draft in claims])
             return [
                 (isinstance(draft, Draft) and over.get(draft.job_id)) or _priced(draft, owners)
                 for draft in drafts
@@ -142,9 +147,15 @@ class Intake:
             # Before the rows: a wave works from what its jobs were priced under.
             pin(self.objects, self.catalogue, loaded)
             pin_card(self.objects, card)
-        told = self._record(claims, hold, wake=wake)
-        refused = {job for job, one in told.items() if isinstance(one, Unaffordable)}
-        owners |= {job: one.row for job, one in told.items() if not isinstance(one, Unaffordable)}
+        told = turned | self._record(claims, hold, wake=wake)
+        if self.admission:
+            self.admission.outlook.note(loaded, len(claims))
+        refused = {job for job, one in told.items() if isinstance(one, Unaffordable | Overloaded)}
+        owners |= {
+            job: one.row
+            for job, one in told.items()
+            if not isinstance(one, Unaffordable | Overloaded)
+        }
         return [
             told[draft.job_id]
             if isinstance(draft, Draft)
@@ -152,6 +163,14 @@ class Intake:
             else _repeated(draft, owners)
             for draft in drafts
         ]
+
+    def _turned_away(
+        self, claims: Sequence[Draft], campaign: Campaign, *, partial: bool
+    ) -> dict[str, Recording | Unaffordable | Overloaded]:
+        """Return which jobs would not be made in time."""
+        if self.admission is None:
+            return {}
+        return {**self.admission.turned_away(claims, campaign, partial=partial)}
 
     def _record(
         self, claims: Sequence[Draft], hold: Hold, *, wake: bool
@@ -218,10 +237,11 @@ def _repeated(draft: Draft | Invalid, owners: Mapping[str, JobRow]) -> Answer:
 def problems_of(rows: Sequence[Row], answers: Sequence[Answer]) -> list[Problem]:
     """Return the problems of all rows; a conflict is one of the key.
 
-    What no row of the brief got past, a budget without room, is told once and of no row.
+    What no row of the brief got past, such as a budget without room, is told once and of no row.
     """
     none_fits = not any(isinstance(answer, Recorded | Priced) for answer in answers)
-    over = {one.over: one for one in answers if none_fits and isinstance(one, Unaffordable)}
+    refused = [one for one in answers if isinstance(one, Unaffordable | Overloaded)]
+    over = {one.over: one for one in refused if none_fits}
     told = [one.problem() for one in over.values()]
     for row, answer in zip(rows, answers, strict=True):
         if isinstance(answer, Invalid):
@@ -229,7 +249,7 @@ def problems_of(rows: Sequence[Row], answers: Sequence[Answer]) -> list[Problem]
         elif isinstance(answer, Conflict):
             named = row.raw.key_field if row.raw else KEY_FIELD
             told.append(replace(conflict(), field=named, row=row.number))
-        elif isinstance(answer, Unaffordable) and answer.over not in over:
+        elif isinstance(answer, Unaffordable | Overloaded) and answer.over not in over:
             told.append(answer.problem(row.number))
     return told
 

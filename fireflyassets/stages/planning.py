@@ -23,6 +23,7 @@ from fireflyassets.core.plan import Bounds, Plan, Reckoning, counted, lock_of
 from fireflyassets.core.status import ENDED
 from fireflyassets.ports.entries import Duplicate, Recorded
 from fireflyassets.ports.objects import ObjectStore
+from fireflyassets.stages.admission import Overloaded
 from fireflyassets.stages.budgeting import Unaffordable
 from fireflyassets.stages.drafting import card_of_day
 from fireflyassets.stages.intake import Answer, Intake, Priced, problems_of
@@ -102,7 +103,7 @@ class Planning:
         loaded = self.intake.catalogue.campaign(customer, campaign)
         now = self.intake.clock.now()
         card = card_of_day(self.intake.catalogue, now.date())
-        bounds = Bounds(_room(answers))
+        bounds = Bounds(_room(answers), loaded.config.deadline)
         reckoning = Reckoning(loaded, card, self.outlook.traffic(loaded), bounds)
         pairs = [(row.raw, one) for row, one in zip(rows, answers, strict=True) if row.raw]
         new = [(raw.locale, frozenset(raw.aspects)) for raw, one in pairs if _is_new(one)]
@@ -202,7 +203,7 @@ def _is_new(answer: Answer) -> bool:
 
 def _is_wished(answer: Answer) -> bool:
     """Say whether nothing is wrong with a row but that it does not fit."""
-    return isinstance(answer, Priced | Unaffordable)
+    return isinstance(answer, Priced | Unaffordable | Overloaded)
 
 
 def _room(answers: Sequence[Answer]) -> Decimal | None:

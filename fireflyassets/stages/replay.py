@@ -59,6 +59,7 @@ class Choice:
     campaign: str | None = None
     """``customer/campaign``."""
     credential: str | None = None
+    jobs: frozenset[str] = frozenset()
     since: datetime | None = None
     until: datetime | None = None
 
@@ -70,6 +71,7 @@ class Choice:
             and self.customer in {None, row.customer_id}
             and self.campaign in {None, f"{row.customer_id}/{row.campaign_id}"}
             and self.credential in {None, row.credential}
+            and (not self.jobs or row.job_id in self.jobs)
             and (self.since is None or ended >= self.since)
             and (self.until is None or ended <= self.until)
         )

@@ -16,6 +16,7 @@ from pydantic import SecretStr
 from fireflyassets.adapters.guarded_http import Guard
 from fireflyassets.adapters.limit_files import DOCUMENTED
 from fireflyassets.adapters.memory.backlog import MemoryBacklog
+from fireflyassets.adapters.memory.campaigns import MemoryCampaigns
 from fireflyassets.adapters.memory.keys import MemoryKeys
 from fireflyassets.adapters.memory.metrics import MemoryMetrics
 from fireflyassets.adapters.pillow import PillowPictures
@@ -145,6 +146,7 @@ def ports_of(door: FrontDoor) -> Ports:
         webhooks=webhooks.over(door.ledger),
         webhook_secrets=WebhookSecrets(EnvironmentSecrets(HOOKS), "env:HOOKS", door.clock),
         guard=Guard(resolve=_public),
+        campaigns=MemoryCampaigns(),
     )
 
 

@@ -4,6 +4,7 @@ import httpx
 import pytest
 from fastapi.routing import iter_route_contexts
 
+from fireflyassets.api.plan_routes import planned
 from fireflyassets.core import ids
 from fireflyassets.core.endpoint import Endpoint, Kind
 from fireflyassets.stages.endpoints import Endpoints
@@ -79,7 +80,8 @@ def plan(desk: Clerk, method: str, address: str, sent: str | None) -> httpx.Resp
     kind, where = {"Content-Type": "text/csv"}, f"/v1/plans?campaign={CAMPAIGN}"
     if not address.endswith("/release"):
         return desk.ask(method, where, token=sent, content=content, headers=kind)
-    ours = desk.ask("POST", where, content=content, headers=kind).json()["token"]
+    # Not over HTTP: that is an ask of its own, and some tests count them.
+    _, ours = planned(desk.app.state.desk, CUSTOMER, CAMPAIGN, content, is_csv=True)
     return desk.ask(method, address.format(token=ours), token=sent)
 
 
@@ -152,7 +154,13 @@ def test_every_route_counts_its_tenants_asks(method: str, path: str) -> None:
     """A second one within the minute is one too many here; another tenant's is not."""
     desk = clerk(lists_per_minute=1, reads_per_minute=1, writes_per_minute=1)
 
-    answers = [ask(desk, method, path, "j-1", sent) for sent in (TOKEN, TOKEN, OTHER)]
+    # To plan first would be an ask more; one that nobody made is counted as well.
+    answers = [
+        desk.ask(method, path.format(token="none"), token=sent)
+        if path.endswith("/release")
+        else ask(desk, method, path, "j-1", sent)
+        for sent in (TOKEN, TOKEN, OTHER)
+    ]
 
     first, refused, other = answers
     assert 429 not in {first.status_code, other.status_code}

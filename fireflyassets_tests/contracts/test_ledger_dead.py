@@ -138,7 +138,7 @@ def test_a_replay_that_is_taken_back_leaves_the_job_as_it_was(ledger_world: Worl
 
     (now,) = ledger.dead()
     assert now == replace(before, epoch=before.epoch + 2, wave=None)
-    assert ledger.due(CREDENTIAL, ACME, now=LATER, most=9) == []
+    assert ledger.due(CREDENTIAL, ACME, SPRING, now=LATER, most=9) == []
     assert not ledger.take_back(now, end)
     assert ledger_world.outbox()[-1].status is Status.DLQ
     assert ledger.replay(now, due_at=LATER, said="Replayed.", now=NOON + MINUTE)

@@ -22,6 +22,7 @@ from fireflyassets.defs import checks, names
 from fireflyassets.defs.dispatcher import Dispatcher
 from fireflyassets.defs.resources import WAVE_PORTS
 from fireflyassets.limiter.limits import Limits
+from fireflyassets.stages.outlook import Outlook
 from fireflyassets.wave.beginning import begin
 from fireflyassets.wave.reports import Check
 from fireflyassets.wave.thread import WaveThread
@@ -38,6 +39,13 @@ WAVE = (BASE_IMAGES, RENDITIONS, DELIVERIES)
 def span(jobs: Sequence[str]) -> dict[str, str]:
     """Return the tags of a run on a range of partitions."""
     return {names.RANGE_START_TAG: jobs[0], names.RANGE_END_TAG: jobs[-1]}
+
+
+def outlook(here: Floor) -> Outlook:
+    """Return the look ahead over a floor."""
+    shop = here.shop
+    backlog = MemoryBacklog(here.ledger)
+    return Outlook(here.ledger, backlog, shop.catalogue, shop.limiter, shop.limits, here.clock)
 
 
 def fast(_organisation: str, _family: Family) -> Limits:
@@ -178,6 +186,7 @@ def location(here: Floor | None = None) -> Iterator[Location]:
     ports: dict[str, object] = {name: getattr(here.shop, name) for name in WAVE_PORTS}
     ports["job_queue"] = here.intake.queue
     ports["guardrail"] = here.intake.guardrail
+    ports["outlook"] = outlook(here)
     ports["backlog"] = MemoryBacklog(here.ledger)
     defs = build_definitions(here.shop.catalogue.campaigns(), ports)
     with dg.DagsterInstance.ephemeral() as instance:

@@ -23,7 +23,7 @@ from fireflyassets.limiter.limits import Limits
 from fireflyassets.limiter.memory import MemoryLimiter
 from fireflyassets.limiter.port import ItemState
 from fireflyassets.wave.reports import Check
-from fireflyassets_tests.defs.location import fast, location
+from fireflyassets_tests.defs.location import fast, location, outlook
 from fireflyassets_tests.floor import ASPECTS, Floor, floor, recipe
 from fireflyassets_tests.front_door import FixedCatalogue, config
 
@@ -49,6 +49,7 @@ def evaluated(here: Floor, instance: dg.DagsterInstance, sensor: str) -> SensorE
     both = ports | {
         "job_queue": here.intake.queue,
         "guardrail": here.intake.guardrail,
+        "outlook": outlook(here),
         "backlog": MemoryBacklog(here.ledger),
     }
     defs = build_definitions(here.shop.catalogue.campaigns(), both)

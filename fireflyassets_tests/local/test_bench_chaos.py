@@ -18,10 +18,11 @@ BENCHMARKS = "benchmarks"
 def bench(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> SimpleNamespace:
     """Return the bench's plan and judge, which are no part of the package."""
     monkeypatch.syspath_prepend(str(request.config.rootpath / BENCHMARKS))
-    import chaos_judge  # noqa: PLC0415 - the path is there from here on.
+    import chaos_alarms  # noqa: PLC0415 - the path is there from here on.
+    import chaos_judge  # noqa: PLC0415
     import chaos_plan  # noqa: PLC0415
 
-    return SimpleNamespace(judge=chaos_judge, plan=chaos_plan)
+    return SimpleNamespace(judge=chaos_judge, plan=chaos_plan, alarms=chaos_alarms)
 
 
 def rows(bench: SimpleNamespace, plan: SimpleNamespace, *, mended: bool) -> list[dict[str, object]]:
@@ -146,3 +147,51 @@ def test_each_fault_is_in_the_language_of_the_simulated_adobe(bench: SimpleNames
 
     assert len(FAULT_REQUESTS.validate_python(said)) == len(said)
     assert replace(bench.plan.FAULTS[0], rule=None).scripted() is None
+
+
+class Silent:
+    """A CloudWatch that was sent nothing but what it is told here."""
+
+    def __init__(self, sums: dict[str, int] | None = None) -> None:
+        self.levels = sums or {}
+
+    def list_metrics(self, **_: object) -> dict[str, object]:
+        return {"Metrics": []}
+
+    def get_metric_statistics(self, **asked: object) -> dict[str, object]:
+        said = SimpleNamespace(**asked)
+        level = self.levels.get(said.MetricName)
+        at, points = said.StartTime, []
+        while level is not None and at < said.EndTime:
+            points.append({"Timestamp": at, "Maximum": level, "Sum": level})
+            at += timedelta(seconds=said.Period)
+        return {"Datapoints": points}
+
+
+def test_what_must_fire_follows_from_what_happened(bench: SimpleNamespace) -> None:
+    """Where too few ended, or refusals paused, nobody has to be called for them."""
+    truth, always = bench.alarms.Truth, {"dlq_depth", "no_progress"}
+    many = [(NOON + timedelta(seconds=n / 5), n % 10 == 0) for n in range(40)]
+    storm = [NOON + timedelta(seconds=n / 2) for n in range(40)]
+
+    assert truth(many, []).expected() == always | {"broken_jobs"}
+    assert truth(many[::3], []).expected() == always
+    assert truth([], storm).expected() == always | {"refused_calls"}
+    assert truth([], storm[:12] + storm[20:32]).expected() == always
+    assert truth([], storm[::2]).expected() == always
+    assert truth([], []).possible() == always
+
+
+def test_an_alarm_that_is_missed_or_stays_on_is_named(bench: SimpleNamespace) -> None:
+    """Dead letters all the time: the alarm is on before any fault, and at the very end."""
+    nothing, dead = bench.alarms.Truth([], []), {"dlq_depth": 3, "stalled": 0}
+
+    def judged(client: Silent) -> SimpleNamespace:
+        end = NOON + timedelta(seconds=120)
+        faults_at = NOON + timedelta(seconds=60)
+        return bench.alarms.judge(client, nothing, begun=NOON, faults_at=faults_at, ended=end)
+
+    assert judged(Silent({"stalled": 0})).missed == {"dlq_depth", "no_progress"}
+    assert judged(Silent({"stalled": 0})).false == set()
+    assert judged(Silent(dead)).false == {"dlq_depth"}
+    assert judged(Silent()).false == {"no_progress"}

@@ -9,10 +9,12 @@ from fastapi.responses import RedirectResponse, Response
 
 from fireflyassets.api.desk import AtDesk, Desk
 from fireflyassets.api.pages import (
+    adding_pages,
     campaign_pages,
     dead_pages,
     faults,
     job_pages,
+    mending_pages,
     metric_pages,
     plan_pages,
     sign_in,
@@ -31,8 +33,10 @@ ROUTERS: Final = (
     _router,
     sign_in.router,
     campaign_pages.router,
+    adding_pages.router,
     plan_pages.router,
     job_pages.router,
+    mending_pages.router,
     dead_pages.router,
     metric_pages.router,
     webhook_pages.router,

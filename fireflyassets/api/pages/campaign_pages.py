@@ -31,15 +31,20 @@ router: Final = APIRouter()
 CAMPAIGNS: Final = 20
 """On one page; each is summed up over all its jobs."""
 JOBS: Final = 50
+LIVE_SECONDS: Final = 15
+"""After so long a browser shows a page anew, where somebody asked for that."""
 HELD: Final = "held"
 """Asked for like a status, though a hold is none."""
 NEWEST: Final = "newest"
 _DONE: Final = {
     "hold": "The campaign is on hold. What is in production goes on to its end.",
     "resume": "The campaign goes on. Its jobs are due at once.",
+    "retry": "What ended by a fault that may pass is due again, as far as it helps now.",
+    "retry-none": "Nothing was run again: no job can be now. Dead letters say what is waited for.",
     "release": "The plan is released. Its jobs appear here within a few seconds.",
     "cancel": "What waited is cancelled, and what is in production is being called back.",
 }
+_ADDED: Final = "The campaign is added. It appears here within ten seconds."
 _UNSURE: Final = Problem(
     "sure", "confirm", "Nothing was cancelled.", "Tick the box to say that you mean it."
 )
@@ -52,6 +57,8 @@ class Choice:
 
     status: str = ""
     newest_first: bool = False
+    live: bool = False
+    """Asked for: a page that is shown anew unasked takes the place from under those who read."""
 
     def kept(self) -> dict[str, str]:
         """Return what further pages of the same are asked with."""
@@ -59,9 +66,9 @@ class Choice:
         return {name: value for name, value in said.items() if value}
 
 
-def choice(status: str = "", order: str = "") -> Choice:
+def choice(status: str = "", order: str = "", live: str = "") -> Choice:
     """Return what an address asks for; of what it does not know, nothing."""
-    return Choice(status if status in {*Status, HELD} else "", order == NEWEST)
+    return Choice(status if status in {*Status, HELD} else "", order == NEWEST, live == "true")
 
 
 Chosen = Annotated[Choice, Depends(choice)]
@@ -76,6 +83,8 @@ class Summary:
     billed: Decimal
     possible: Decimal
     estimate: Decimal
+    dead: int
+    """Jobs that can be run again."""
     ended: int
     """Jobs for which nothing more is made."""
     finish_at: datetime | None
@@ -84,12 +93,20 @@ class Summary:
 
 
 @router.get("/campaigns")
-def show_campaigns(request: Request, at: AtDesk, who: Reading, after: str = "") -> Response:
+def show_campaigns(
+    request: Request, at: AtDesk, who: Reading, told: Telling, after: str = ""
+) -> Response:
     """Show the tenant's campaigns in the order of their names."""
     names = [name for name in _names(at, who.caller.tenant) if name > after]
     shown = [_summary(at, who.caller.tenant, name) for name in names[:CAMPAIGNS]]
     more = names[CAMPAIGNS - 1] if len(names) > CAMPAIGNS else None
-    return page(request, "campaigns.html", {"campaigns": shown, "more": more})
+    values = {
+        "campaigns": shown,
+        "more": more,
+        "done": _ADDED if told.done == "added" else None,
+        "may_add": Scope.OPS in who.caller.scopes,
+    }
+    return page(request, "campaigns.html", values)
 
 
 @router.get("/campaigns/{campaign}")
@@ -105,7 +122,8 @@ def show_campaign(
     """Show a campaign: how far it is, what it costs, its jobs, and its levers."""
     values = _campaign(at, who.caller, campaign, chosen, cursor)
     said = {"told": told, "done": _DONE.get(told.done)}
-    return page(request, "campaign.html", values | said)
+    headers = {"Refresh": str(LIVE_SECONDS)} if chosen.live else None
+    return page(request, "campaign.html", values | said, headers=headers)
 
 
 @router.get("/campaigns/{campaign}/jobs/{job_id}/pictures/{name}")
@@ -180,6 +198,7 @@ def _summary(at: Desk, tenant: str, name: str) -> Summary:
         possible=Decimal(sums["costPossible"]),
         estimate=Decimal(sums["costEstimate"]),
         finish_at=datetime.fromisoformat(finish) if finish else None,
+        dead=by_status[Status.DLQ],
         ended=sum(by_status[status] for status in CLOSED),
         counts=tuple(_counts(sums)),
     )

@@ -35,7 +35,10 @@ _DONE: Final = {
         "What is billed all the same stays booked."
     ),
     "resume": "The job goes on after its last finished step.",
+    "resubmitted": "This is the new job. The old one stays as it ended.",
 }
+MENDABLE: Final = frozenset({Status.REVIEW, Status.FAILED, Status.CANCELLED})
+"""What ended for good under its key; it can be sent again under another one."""
 
 
 @router.get("/jobs/{job_id}")
@@ -87,6 +90,19 @@ def _kept(request: Request, at: Desk, form: Submission, job_id: str, why: Kept) 
     return _page(request, at, form.caller, row, told, status=HTTPStatus.CONFLICT)
 
 
+def shown_again(
+    request: Request,
+    at: Desk,
+    form: Submission,
+    row: JobRow,
+    problems: tuple[Problem, ...],
+    status: HTTPStatus,
+) -> Response:
+    """Show a job with what is wrong with the form that was sent, and what was typed in it."""
+    told = Told(problems, typed=form.fields)
+    return _page(request, at, form.caller, row, told, status=status)
+
+
 def _page(
     request: Request,
     at: Desk,
@@ -103,7 +119,8 @@ def _page(
         "done": _DONE.get(told.done),
         "job": words.line(row, who),
         "why": _why(at, row),
-        "asked": _asked(at, row),
+        "asked": asked_of(at, row),
+        "may_resubmit": Scope.WRITE in who.scopes and row.status in MENDABLE,
         "cost": _cost(row, history),
         "retries": at.retries.of(row, history),
         "is_over": is_over,
@@ -128,7 +145,7 @@ def _cost(row: JobRow, history: History) -> Cost:
     return Cost(row.cost_actual, row.cost_possible or Decimal(0))
 
 
-def _asked(at: Desk, row: JobRow) -> JobRequest | None:
+def asked_of(at: Desk, row: JobRow) -> JobRequest | None:
     """Return what the customer asked for; None where its manifest is gone."""
     place = manifest.place(row.input_manifest)
     content = at.ports.objects.get(place.key, part=place.part)

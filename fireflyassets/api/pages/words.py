@@ -3,6 +3,7 @@
 Belongs here: plain labels, and which picture stands for a job. Does not: deciding, HTML.
 """
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -61,6 +62,8 @@ class Line:
     """The kind of fault that it ended by; empty where it did not, or nobody knows."""
     due_at: datetime | None
     review: str
+    next_key: str
+    """What the job may be called when it is sent again in other words."""
     pictures: tuple[str, ...]
     """Aspects whose pictures this person may see."""
     estimate: Decimal
@@ -89,11 +92,24 @@ def line(row: JobRow, who: Caller) -> Line:
         fault=row.failure.value.replace("-", " ").capitalize() if row.failure else "",
         due_at=row.not_before if row.status is Status.QUEUED and not held else None,
         review=_REVIEWS[row.human_reviewed],
+        next_key=_next_key(row.idempotency_key),
         pictures=pictures,
         estimate=row.cost_estimate,
         created_at=row.created_at,
         updated_at=row.updated_at,
     )
+
+
+_AGAIN: Final = re.compile(r"(.*)-again-(\d{1,4})")
+_KEY_LIMIT: Final = 64
+
+
+def _next_key(key: str) -> str:
+    """Return the key after *key*: ``market-01``, ``market-01-again-2``, ``market-01-again-3``."""
+    told = _AGAIN.fullmatch(key)
+    stem, number = (told[1], int(told[2]) + 1) if told else (key, 2)
+    tail = f"-again-{number}"
+    return f"{stem[: _KEY_LIMIT - len(tail)]}{tail}"
 
 
 def _next(row: JobRow) -> str:

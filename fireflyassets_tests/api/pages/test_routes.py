@@ -17,7 +17,15 @@ from fireflyassets_tests.front_door import ASPECTS, CAMPAIGN, CUSTOMER, GOOD
 GUARDED = [route for route in ROUTES if route[1] not in OPEN_TO_ALL | {"/"}]
 ACTIONS = [path for method, path in GUARDED if method == "POST"]
 BRIEF = f"key,prompt,locale,headline,aspects\nk9,A,en-GB,B,{ASPECTS[0]}\n"
-FIELDS = {"reason": "a test", "sure": "yes", "brief": BRIEF}
+FIELDS = {
+    "reason": "a test",
+    "sure": "yes",
+    "brief": BRIEF,
+    "key": "sent-again",
+    "like": CAMPAIGN,
+    "campaign": "new",
+    "title": "New",
+}
 
 
 def ask(browser: Browser, method: str, path: str, job_id: str) -> httpx.Response:

@@ -30,6 +30,7 @@ PAGES: dict[str, dict[str, Callable[[Site], str]]] = {
         "campaign": lambda _: HERE,
         "campaign, filtered": lambda _: f"{HERE}?status=review",
         "campaign, nothing of the kind": lambda _: f"{HERE}?status=failed",
+        "campaign, shown anew by itself": lambda _: f"{HERE}?live=true",
         "campaign, done": lambda _: f"{HERE}?done=hold",
         "campaign on hold, without jobs": lambda _: "/campaigns/summer-garden",
         "campaign out of service": lambda _: "/campaigns/broken",
@@ -41,6 +42,7 @@ PAGES: dict[str, dict[str, Callable[[Site], str]]] = {
         "job in Arabic": lambda here: f"/jobs/{here.jobs['arabic']}",
         "job on hold": lambda here: f"/jobs/{here.jobs[HELD]}",
     },
+    "/new-campaign": {"new campaign": lambda _: "/new-campaign?like=summer-garden"},
     "/dead-letters": {"dead letters": lambda _: "/dead-letters"},
     "/webhooks": {
         "webhooks": lambda _: "/webhooks",
