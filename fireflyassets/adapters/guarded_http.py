@@ -11,6 +11,7 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from ipaddress import ip_address
@@ -119,9 +120,14 @@ class _GuardedDialling(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[_SocketOption] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """Resolve once, judge, and connect to the first address: no second look at the name."""
-        first = (await self._guard.addresses(host))[0]
-        return await self._dialling.connect_tcp(str(first), port, timeout, None, socket_options)
+        """Resolve once, judge, and connect to an address that was judged: no second look."""
+        *others, last = await self._guard.addresses(host)
+        for one in others:
+            with suppress(httpcore.ConnectError, httpcore.ConnectTimeout):
+                return await self._dialling.connect_tcp(
+                    str(one), port, timeout, None, socket_options
+                )
+        return await self._dialling.connect_tcp(str(last), port, timeout, None, socket_options)
 
     async def sleep(self, seconds: float) -> None:
         """Wait, as the library asks."""

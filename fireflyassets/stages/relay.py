@@ -4,6 +4,7 @@ In: pending events. Out: deliveries, durable; the bus and our own people told. S
 Sending is not here (``stages/telling.py``).
 """
 
+import logging
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.webhooks import Announcer, WebhookStore
 from fireflyassets.stages import notify
+
+_log: Final = logging.getLogger(__name__)
 
 MOST: Final = 100
 """Events of one turn."""
@@ -52,6 +55,7 @@ class Relay:
         self._clock = clock
         self._api_url = api_url
         self._announcer = announcer
+        self._bad: set[str] = set()
         self._known: dict[str, tuple[datetime, list[Endpoint]]] = {}
 
     def read(self, room: Counter[str]) -> list[Prepared]:
@@ -64,7 +68,8 @@ class Relay:
         """
         events = self._store.pending(most=MOST)
         rows = self._rows(events)
-        return [self._prepared(event, rows.get(event.job_id), room) for event in events]
+        told = (self._prepared(event, rows.get(event.job_id), room) for event in events)
+        return [one for one in told if one]
 
     def tell(self, prepared: Prepared) -> bool:
         """Tell our own side, and write the deliveries; False if another process did.
@@ -87,8 +92,14 @@ class Relay:
             for job_id, row in self._ledger.jobs(customer, sorted(ids)).items()
         }
 
-    def _prepared(self, event: Event, row: JobRow | None, room: Counter[str]) -> Prepared:
-        body = notify.event_body(event, row, api_url=self._api_url)
+    def _prepared(self, event: Event, row: JobRow | None, room: Counter[str]) -> Prepared | None:
+        try:
+            body = notify.event_body(event, row, api_url=self._api_url)
+        except Exception:  # noqa: BLE001 - the boundary of one event: it waits, the others go on.
+            if event.event_id not in self._bad:
+                _log.exception("Event %s can't be told.", event.event_id)
+                self._bad.add(event.event_id)
+            return None
         return Prepared(event, body, tuple(self._made(event, body, row, room)))
 
     def _made(

@@ -160,6 +160,15 @@ def test_a_request_resolves_its_name_once() -> None:
     assert asked == ["receiver.test"]
 
 
+def test_an_address_that_does_not_answer_is_followed_by_the_next() -> None:
+    """Of those that were judged: a host may have one for each family."""
+    guard = Guard(trusted=("receiver.test",), resolve=leads_to("127.0.0.2 127.0.0.1"))
+
+    told, _ = exchange(saying(200), guard=guard, url="http://receiver.test:{port}/")
+
+    assert isinstance(told, Answer)
+
+
 def test_a_name_without_an_address_is_refused() -> None:
     async def resolve(_: str) -> list[str]:
         raise OSError

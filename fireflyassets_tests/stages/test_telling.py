@@ -338,6 +338,22 @@ def test_a_bug_in_one_try_ends_no_other(office: Office, caplog: pytest.LogCaptur
     assert "failed on our side" in caplog.text
 
 
+def test_an_event_that_can_not_be_told_holds_up_no_other(
+    office: Office, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It stays pending and is told to the log once; nothing is lost without a word."""
+    huge = Event("huge", EventType.CAMPAIGN_HALTED, ACME, NOON, facts={"reason": "x" * 30_000})
+    office.store.change_endpoint(office.endpoint(), huge)
+    office.ends("one")
+
+    with caplog.at_level(logging.ERROR):
+        asyncio.run(office.turns(5))
+
+    assert [one.outcome for one in office.log()] == [Outcome.DELIVERED]
+    assert office.store.pending(most=9) == [huge]
+    assert len(caplog.records) == 1
+
+
 def test_it_stops_when_it_is_told_to(office: Office) -> None:
     """What is under way is brought to its end and written."""
     office.ends("one")
