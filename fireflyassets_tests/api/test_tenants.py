@@ -57,9 +57,6 @@ def ask(desk: Clerk, method: str, path: str, job_id: str, sent: str | None) -> h
         return desk.ask(method, address, token=sent)
     if path.endswith(("/release", "/plans")):
         return plan(desk, method, address, sent)
-    if path.startswith("/v1/endpoints"):
-        changed = {"enabled": False} if method == "PATCH" else HOOK
-        return desk.ask(method, address, token=sent, json=changed)
     if path.endswith(":batch"):
         content = f"key,prompt,locale,headline,aspects\nk9,A,en-GB,B,{ASPECTS[0]}\n".encode()
         kind = {"Content-Type": "text/csv"}
@@ -73,7 +70,9 @@ def ask(desk: Clerk, method: str, path: str, job_id: str, sent: str | None) -> h
         kind = {"Content-Type": "image/jpeg"}
         return desk.ask(method, address, token=sent, content=picture(), headers=kind)
     steers = path.endswith(("/hold", "/resume"))
-    body = {"reason": "a test"} if steers else JOB | {"idempotencyKey": "k9"}
+    body: dict[str, object] = {"reason": "a test"} if steers else JOB | {"idempotencyKey": "k9"}
+    if path.startswith("/v1/endpoints"):
+        body = {"enabled": False} if method == "PATCH" else {**HOOK}
     return desk.ask(method, address, token=sent, json=body)
 
 
