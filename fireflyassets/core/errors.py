@@ -20,8 +20,7 @@ goes on from; those are return types.
     │   ├── RenditionMissing     steps were left out that it would have been made of
     │   ├── TagsNotKept          the store does not show the tags that were written
     │   ├── UnreadableManifest   the stored input is gone or another one
-    │   ├── RenditionDefect      the file that came back is not what was asked
-    │   └── ResultUnreadable     the file that came back is no whole picture
+    │   └── RenditionDefect      the file that came back is not what was asked
     ├── JobDelayed           the same job, later
     │   ├── Throttled            no ticket within reach, or too many 429s in one step
     │   ├── ServiceUnavailable   the vendor answers 5xx again and again
@@ -198,28 +197,18 @@ class UnreadableManifest(JobFailed):
     remedy = "Restore the object from its earlier version; then run the job again."
 
     def __init__(self, job_id: str) -> None:
-        super().__init__(
-            f"The manifest of job {job_id} is missing or does not fit its row.",
-            failure=FailureClass.STORAGE,
-        )
+        said = f"The manifest of job {job_id} is missing or does not fit its row."
+        super().__init__(said, failure=FailureClass.STORAGE)
 
 
 class RenditionDefect(JobFailed):
-    """A result that is not what was asked for."""
+    """A result that is not what was asked for; *unread*: no whole file was had of it."""
 
     remedy = "Look at the file under its temporary key; regenerate the job if it is Adobe's fault."
 
-    def __init__(self, step: str, what: str) -> None:
-        super().__init__(f"Step {step}: {what}.", failure=FailureClass.TEMPLATE_DEFECT, step=step)
-
-
-class ResultUnreadable(JobFailed):
-    """A result that is paid for, and of which no whole file was had."""
-
-    remedy = "Have the job run again: its result is asked for by the stored id, and not paid again."
-
-    def __init__(self, step: str, what: str) -> None:
-        super().__init__(f"Step {step}: {what}.", failure=FailureClass.STORAGE, step=step)
+    def __init__(self, step: str, what: str, *, unread: bool = False) -> None:
+        kind = FailureClass.STORAGE if unread else FailureClass.TEMPLATE_DEFECT
+        super().__init__(f"Step {step}: {what}.", failure=kind, step=step)
 
 
 class JobDelayed(FactoryError):
