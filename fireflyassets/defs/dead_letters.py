@@ -150,8 +150,8 @@ def _go(
 
 
 @dg.job(
-    name="replay_dead_jobs",
-    description="Runs jobs in dlq again, by the rules of `fireflyassets dlq replay`.",
+    name="retry_jobs",
+    description="Runs failed jobs again, by the rules of `fireflyassets dlq replay`.",
 )
 def replay_job() -> None:
     """Plan, and go if asked."""

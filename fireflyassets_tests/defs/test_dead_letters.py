@@ -86,7 +86,7 @@ def dead(there: Location, n: int = 0) -> str:
 
 def replayed(there: Location, **config: object) -> bool:
     """Run the job with options; say whether it ended well."""
-    run = there.defs.resolve_job_def("replay_dead_jobs").execute_in_process(
+    run = there.defs.resolve_job_def("retry_jobs").execute_in_process(
         instance=there.instance,
         resources=ports_of(there),
         run_config={"ops": {"replay": {"config": config}}},
