@@ -21,7 +21,6 @@ goes on from; those are return types.
     │   ├── TagsNotKept          the store does not show the tags that were written
     │   ├── UnreadableManifest   the stored input is gone or another one
     │   └── RenditionDefect      the file that came back is not what was asked
-    │       └── ResultUnreadable     it is no whole picture
     ├── JobDelayed           the same job, later
     │   ├── Throttled            no ticket within reach, or too many 429s in one step
     │   ├── ServiceUnavailable   the vendor answers 5xx again and again
@@ -195,20 +194,13 @@ class UnreadableManifest(JobFailed):
 
 
 class RenditionDefect(JobFailed):
-    """A result that is not what was asked for."""
+    """A result that is not what was asked for; *unread*: no whole file was had of it."""
 
     remedy = "Look at the file under its temporary key; regenerate the job if it is Adobe's fault."
-    failure_class: ClassVar[FailureClass] = FailureClass.TEMPLATE_DEFECT
 
-    def __init__(self, step: str, what: str) -> None:
-        super().__init__(f"Step {step}: {what}.", failure=self.failure_class, step=step)
-
-
-class ResultUnreadable(RenditionDefect):
-    """A result that is paid for, and of which no whole file was had."""
-
-    remedy = "Have the job run again: its result is asked for by the stored id, and not paid again."
-    failure_class = FailureClass.STORAGE
+    def __init__(self, step: str, what: str, *, unread: bool = False) -> None:
+        kind = FailureClass.STORAGE if unread else FailureClass.TEMPLATE_DEFECT
+        super().__init__(f"Step {step}: {what}.", failure=kind, step=step)
 
 
 class JobDelayed(FactoryError):

@@ -39,8 +39,7 @@ RETRY_WAIT: Final = timedelta(seconds=2)
 LONGEST_WAIT: Final = timedelta(seconds=60)
 """In a turn; who is asked to wait longer is parked until then."""
 MOST_EARLY: Final = timedelta(seconds=5)
-"""The most a ticket is taken before its time, so that its row is there by then; one that its row
-outlasts is given up. More would leave more rows open that a kill makes unknown."""
+"""How early a ticket is taken at most; more would leave more rows that a kill makes unknown."""
 
 
 @dataclass(slots=True)
@@ -57,8 +56,7 @@ class Fence:
     organisation: str
     lease: Lease
     submit_timeout: timedelta
-    jitter: Callable[[], float]
-    """Chance in [0, 1), handed in."""
+    jitter: Callable[[], float]  # Chance in [0, 1), handed in.
     ticketed: Callable[[str], None]
     """Hears the job id of each ticket taken."""
     collector: Collector
