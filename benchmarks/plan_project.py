@@ -35,9 +35,16 @@ def write(folder: Path) -> None:
 
 
 def _campaign(name: str) -> dict[str, object]:
-    """Return a campaign: a picture by Firefly, or one that comes with the job, in a composite."""
-    art = [{"name": "art", "kind": "generate", "size": "1024x1024"}] if name == CAMPAIGN else []
-    inputs = {"Hero": "art.picture" if art else "reference.picture", "Headline": "job.headline"}
+    """Return a campaign: a picture by Firefly in a composite, perhaps like one that came."""
+    art: dict[str, object] = {"name": "art", "kind": "generate", "size": "1024x1024"}
+    if name == PICTURED:
+        art = {
+            "name": "art",
+            "kind": "similar",
+            "picture": "reference.picture",
+            "size": "1024x1024",
+        }
+    inputs = {"Hero": "art.picture", "Headline": "job.headline"}
     return {
         "customer": CUSTOMER,
         "campaign": name,
@@ -51,7 +58,7 @@ def _campaign(name: str) -> dict[str, object]:
             "fonts/NotoSans-SemiBold.ttf",
             "fonts/NotoSansArabic-SemiBold.ttf",
         ],
-        "recipe": {"steps": [*art, {"name": "layout", "kind": "compose", "inputs": inputs}]},
+        "recipe": {"steps": [art, {"name": "layout", "kind": "compose", "inputs": inputs}]},
     }
 
 

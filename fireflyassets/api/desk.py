@@ -131,7 +131,7 @@ class Desk:
         self.pages = KeptPages(ports.clock)
         self.campaigns = CampaignReads(ports.backlog, self.planning, ports.clock)
         self.uploads = BoundedSemaphore(_MOST_UPLOADS)
-        # One at a time: the largest takes most of a gigabyte while it is converted.
+        # One at a time: the largest takes half a gigabyte while it is converted.
         self.decoding = Lock()
         self.house_tenant = settings.house_tenant
         self._replays = settings.replays_per_job

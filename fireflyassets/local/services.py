@@ -67,7 +67,7 @@ class _Maker:
     def postgres(self) -> Service:
         port = self._ports["postgres"]
         command = database.serving(self._made_of.folder.postgres, port)
-        made = self._service("postgres", command, readiness.accepts(port))
+        made = self._service("postgres", command, database.answers(port))
         # By SIGTERM it would wait until all its clients have gone.
         return replace(made, stop_signal=signal.SIGINT)
 

@@ -254,8 +254,13 @@ class JobLedger(WaveLedger, BudgetLedger, BriefLedger, DeadJobs):
         """Note on a running job that whoever has it is to end it; False if it has moved."""
 
     @abstractmethod
-    def hold_campaign(self, customer: str, campaign: str, hold: Hold) -> Hold:
-        """Put a campaign on hold, and return the hold that stands: the first one."""
+    def hold_campaign(
+        self, customer: str, campaign: str, hold: Hold, *, anew: bool = False
+    ) -> Hold:
+        """Put a campaign on hold, and return the hold that stands: the first one.
+
+        With *anew* it takes the place of an earlier one, in one write.
+        """
 
     @abstractmethod
     def campaign_hold(self, customer: str, campaign: str) -> Hold | None:

@@ -171,6 +171,21 @@ def test_a_release_that_died_half_way_is_told_right_by_the_next() -> None:
     assert told["jobs"] == 2
 
 
+def test_a_release_that_no_row_fits_any_more_is_refused() -> None:
+    """The budget went to others since: that is no success without jobs."""
+    catalogue = FixedCatalogue(config(), budgets={CUSTOMER: budget("100")})
+    desk = clerk(catalogue)
+    token = plan(desk, brief(4)).json()["token"]
+    catalogue.budgets[CUSTOMER] = budget("0")
+
+    told = release(desk, token)
+    catalogue.budgets[CUSTOMER] = budget("100")
+
+    assert told.status_code == 402
+    assert told.json()["problems"][0]["rule"] == "over-budget"
+    assert release(desk, token).json()["accepted"] == 4
+
+
 def test_a_plan_is_nobody_else_s_and_does_not_last() -> None:
     """Another tenant's is as absent as none; after a day it is gone; one is not to be forged."""
     desk = clerk()

@@ -227,10 +227,10 @@ def test_few_pictures_are_in_hand_and_the_others_are_asked_to_come_again() -> No
     assert upload(desk, picture()).status_code == 201
 
 
-def bomb() -> bytes:
-    """Return a small file whose header claims 400 million pixels."""
+def bomb(width: int = 20_000, height: int = 20_000) -> bytes:
+    """Return a small file whose header claims hundreds of millions of pixels."""
     content = bytearray(saved(Image.new("L", (1, 1)), "PNG"))
-    content[16:24] = (20_000).to_bytes(4, "big") * 2
+    content[16:24] = width.to_bytes(4, "big") + height.to_bytes(4, "big")
     content[29:33] = zlib.crc32(content[12:29]).to_bytes(4, "big")
     return bytes(content)
 
@@ -248,10 +248,20 @@ ANIMATED = saved(
         (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "image/png", "no JPEG"),
         (picture()[:-500], "image/jpeg", "does not decode"),
         (bomb(), "image/png", "pixels"),
+        (bomb(8_001, 5_000), "image/png", "8001x5000 pixels, more than 40 million; scale it down"),
         (ANIMATED, "image/webp", "2 pictures"),
         (saved(Image.new("CMYK", (9, 9)), "JPEG"), "image/jpeg", "CMYK"),
     ],
-    ids=["empty", "GIF", "SVG", "truncated", "a size bomb", "animated", "CMYK without a profile"],
+    ids=[
+        "empty",
+        "GIF",
+        "SVG",
+        "truncated",
+        "a size bomb",
+        "too large",
+        "animated",
+        "CMYK without a profile",
+    ],
 )
 def test_what_can_not_be_paid_for_is_refused_and_not_kept(
     content: bytes, kind: str, told: str

@@ -334,6 +334,7 @@ def test_the_description_lists_the_public_routes() -> None:
         "/v1/jobs/{job_id}/outputs/{aspect}",
         "/v1/plans",
         "/v1/plans/{token}/release",
+        "/v1/campaigns",
         "/v1/campaigns/{campaign}",
         "/v1/campaigns/{campaign}/plan",
         "/v1/campaigns/{campaign}/jobs",

@@ -43,6 +43,9 @@ def ask(desk: Clerk, method: str, path: str, job_id: str, sent: str | None) -> h
         return desk.ask(
             method, f"{address}?campaign={CAMPAIGN}", token=sent, content=content, headers=kind
         )
+    if path == "/v1/campaigns":
+        said = {"campaign": "autumn", "title": "Autumn launch"}
+        return desk.ask(method, f"{address}?like={CAMPAIGN}", token=sent, json=said)
     if path.endswith("/references"):
         kind = {"Content-Type": "image/jpeg"}
         return desk.ask(method, address, token=sent, content=picture(), headers=kind)

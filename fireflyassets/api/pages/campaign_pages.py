@@ -42,6 +42,8 @@ _DONE: Final = {
     "retry": "What ended by a fault that may pass is due again, as far as it helps now.",
     "retry-none": "Nothing was run again: no job can be now. Dead letters say what is waited for.",
     "release": "The plan is released. Its jobs appear here within a few seconds.",
+    "release-part": "The plan is released without the rows that are refused. Its jobs appear here "
+    "within a few seconds.",
     "cancel": "What waited is cancelled, and what is in production is being called back.",
 }
 _ADDED: Final = "The campaign is added. It appears here within ten seconds."
