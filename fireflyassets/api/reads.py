@@ -18,6 +18,7 @@ FRESH: Final = timedelta(seconds=2)
 """The index behind a list is about as late."""
 _MOST_BYTES: Final = 32 * 1024 * 1024
 _OF_TEN: Final = 10
+_MOST_KEPT: Final = timedelta(seconds=30)
 _MOST_BUCKETS: Final = 10_000
 _MOST_PAGES: Final = 1_000
 
@@ -95,10 +96,10 @@ class _Read(Generic[Value]):
 
 
 class KeptReads(Generic[Key, Value]):
-    """What a long read has found, by what was asked, for `FRESH` or ten times as long as it took.
+    """What a long read has found, by what was asked, for ten times as long as it took.
 
-    So reading takes a tenth of one thread at most, however many ask: one reads, and others are
-    told what was found before; only where nothing was do they wait.
+    At least for `FRESH`, and `_MOST_KEPT` at most. However many ask, one reads, and others are told
+    what was found before; only where nothing was do they wait.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -122,7 +123,7 @@ class KeptReads(Generic[Key, Value]):
                 return read.found.value
             value = find()
             now = self._clock.now()
-            read.found = _Found(value, now + max(FRESH, _OF_TEN * (now - began)))
+            read.found = _Found(value, now + min(_MOST_KEPT, max(FRESH, _OF_TEN * (now - began))))
             return value
 
     def forget(self, asked: Key) -> None:

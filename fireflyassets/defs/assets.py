@@ -15,7 +15,7 @@ from fireflyassets.core import errors, ids
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.stage import BASE_IMAGES, DELIVERIES, RENDITIONS
-from fireflyassets.defs import checks, events, names, resources
+from fireflyassets.defs import cancels, checks, events, names, resources
 from fireflyassets.defs.verdict import Verdict, interrupted
 from fireflyassets.ports.catalogue import Quarantined
 from fireflyassets.ports.entries import Wave
@@ -133,7 +133,8 @@ def wave_asset(campaign: Campaign) -> dg.AssetsDefinition:
         # annotation for an output.
         shop = resources.shop(context.resources)
         try:
-            yield from WaveRun(context, shop, customer, name).events()
+            with cancels.heard(context.instance, context.run.run_id):
+                yield from WaveRun(context, shop, customer, name).events()
         finally:
             resources.bring_metrics_away()
 

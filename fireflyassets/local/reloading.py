@@ -3,8 +3,9 @@
 Belongs here: when the code server is replaced. Does not: how (``stack.py``), reading files.
 
 Dagster's server for code can't load it again by itself. It is ended at once, and another takes its
-port; webserver and daemon find that by themselves. Runs are processes of their own and go on; only
-a cancel in Dagster's pages does not reach them any more. A tick that dies with it is none lost.
+port; webserver and daemon find that by themselves. Runs are processes of their own and go on, and
+hear of a cancel all the same (``defs/cancels.py``). A tick that dies with it is none lost; see
+ADR 0023.
 """
 
 from pathlib import Path

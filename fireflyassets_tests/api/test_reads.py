@@ -113,6 +113,16 @@ def test_a_long_read_is_kept_ten_times_as_long_as_it_took() -> None:
     assert kept.get("a", find) == 3
 
 
+def test_no_read_is_kept_longer_than_half_a_minute() -> None:
+    """However long it took: people watch how a campaign goes on."""
+    clock = FakeClock(NOON)
+    kept = KeptReads[str, int](clock)
+    kept.get("a", lambda: int(clock.jump(timedelta(minutes=1)) is None))
+    clock.jump(timedelta(seconds=30))
+
+    assert kept.get("a", lambda: 2) == 2
+
+
 def test_one_reads_and_others_are_told_what_was_found_before() -> None:
     """Nobody waits for a read that is on its way, and nobody begins another."""
     clock = FakeClock(NOON)
