@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 PERIOD = timedelta(seconds=2)
 """Stands for a minute; what a threshold says in seconds stays as it is."""
 SCALE = MINUTE / PERIOD
-ALWAYS = frozenset({"dlq_depth", "no_progress"})
-"""Fire in each bench: jobs wait in dlq, and nobody looks while daemon and watch are dead."""
+ALWAYS = frozenset({"dlq_depth", "no_progress", "breaker_open"})
+"""Fire in each bench: jobs wait in dlq, nobody looks while daemon and watch are dead, and two
+organisations are refused for good."""
 CLEAR_ENDED, CLEAR_SHARE, CLEAR_PERIODS = 24, 0.08, 8
 """How far beyond a threshold the truth has to be for an alarm to be missed: what processes sent
 stands up to a second after it happened, so that it may fall into the next period."""

@@ -109,14 +109,10 @@ class Crowd:
         s3.close()
         return found
 
-    def drop_letters(self) -> int:
-        """Delete the dead letters that no job answers for, once they were read."""
-        s3 = client("s3", self._aws)
-        keys = self.keys(LETTERS)
-        for key in keys:
-            s3.delete_object(Bucket=BUCKET, Key=key)
-        s3.close()
-        return len(keys)
+    def drop_letters(self) -> None:
+        """Settle the dead letters that no job answers for, once they were read."""
+        if keys := sorted(self.keys(LETTERS)):
+            print(self.command("dlq", "drop", *keys, "--by", "bench", "--why", "read"), flush=True)
 
     def command(self, *words: str) -> str:
         """Run an operator's command and return what it says."""

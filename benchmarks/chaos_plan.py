@@ -113,7 +113,7 @@ FAULTS = (
         rule={"kind": "ends_as", "status": "failed", "error_code": "internal_error"},
     ),
     Fault("stale", End("dlq", "stale-reference"), DONE, rule=_answer(422, "400312")),
-    Fault("half-a-file", End("review", "template-defect"), rule={"kind": "truncated"}),
+    Fault("wrong-size", End("review", "template-defect"), rule={"kind": "wrong_size"}),
     Fault(
         "refused-for-good",
         End("dlq", "invalid-request"),

@@ -10,14 +10,20 @@ Without a rule every text is allowed.
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from fireflyassets.core.campaign import Locale, Slug
 from fireflyassets.core.job import Rewritten
-from fireflyassets.core.lookalike import folded
+from fireflyassets.core.lookalike import Folded, folded, is_own_word
 from fireflyassets.ports.guardrail import Allowed, Declined, Guardrail, Verdict
+
+_MARKS: Final = "".join(
+    chr(place) for place in range(0x0900, 0x1CFA) if unicodedata.category(chr(place))[0] == "M"
+)
+"""Vowel signs and their like, from Devanagari on: parts of a word, which `\\w` leaves out."""
 
 
 class WordRule(BaseModel):
@@ -48,7 +54,16 @@ class WordRule(BaseModel):
         longest_first = sorted(filter(None, said), key=len, reverse=True)
         if not longest_first:
             return None
-        return re.compile(rf"(?<!\w)(?:{'|'.join(longest_first)})(?!\w)")
+        inside = rf"[\w{_MARKS}]"
+        return re.compile(rf"(?<!{inside})(?:{'|'.join(longest_first)})(?!{inside})")
+
+    def said(self, pattern: re.Pattern[str], read: Folded, *, locale: str) -> Iterator[slice]:
+        """Yield where a text says a word; a foreign one is in no word of the locale's own."""
+        for found in pattern.finditer(read.text):
+            where = slice(*read.span(*found.span()))
+            is_own = is_own_word(read.written[where], locale)
+            if not is_own or any(is_own_word(word, locale) for word in self.words):
+                yield where
 
     def _found(self, word: str) -> str:
         """Return what finds a folded word: its spaces of any width, its plain endings."""
@@ -82,17 +97,16 @@ class WordLists(Guardrail):
         text = _plain(text)
         read = folded(text)
         for rule, pattern in self._declining:
-            found = pattern.search(read.text)
-            if found and rule.concerns(customer=customer, locale=locale):
-                start, end = read.span(*found.span())
-                return Declined(rule.rule, rule.fix, word=" ".join(text[start:end].split()))
+            found = rule.said(pattern, read, locale=locale)
+            if rule.concerns(customer=customer, locale=locale) and (where := next(found, None)):
+                return Declined(rule.rule, rule.fix, word=" ".join(text[where].split()))
         broken: list[str] = []
         for rule, pattern in self._rewriting:
             if rule.concerns(customer=customer, locale=locale):
-                read = folded(text)
-                spans = [read.span(*found.span()) for found in pattern.finditer(read.text)]
-                for start, end in reversed(spans):
-                    text = f"{text[:start]}{rule.replace_with or ''}{text[end:]}"
+                spans = list(rule.said(pattern, folded(text), locale=locale))
+                for where in reversed(spans):
+                    said = rule.replace_with or ""
+                    text = f"{text[: where.start]}{said}{text[where.stop :]}"
                 broken += [rule.rule] if spans else []
         return Rewritten(text, ", ".join(broken)) if broken else Allowed()
 

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from fastapi import Depends, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer, SecurityScopes
 
+from fireflyassets.api.campaign_reads import CampaignReads
 from fireflyassets.api.problems import ProblemRaised, not_found
 from fireflyassets.api.reads import Buckets, KeptPages, Kind
 from fireflyassets.api.seals import Seals
@@ -128,6 +129,7 @@ class Desk:
             },
         )
         self.pages = KeptPages(ports.clock)
+        self.campaigns = CampaignReads(ports.backlog, self.planning, ports.clock)
         self.uploads = BoundedSemaphore(_MOST_UPLOADS)
         # One at a time: the largest takes half a gigabyte while it is converted.
         self.decoding = Lock()

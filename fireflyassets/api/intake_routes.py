@@ -132,10 +132,27 @@ def accept_brief(
         dry_run=dry_run == "true",
     )
     problems = problems_of(brief.rows, answers)
+    insist_on_some(answers, problems, partial=partial == "true")
+    if dry_run == "true":
+        return JSONResponse(
+            shapes.estimate(campaign, brief.rows, answers, problems, api_url=at.api_url)
+        )
+    told = shapes.batch(campaign, brief.rows, answers, problems, api_url=at.api_url)
+    return JSONResponse(told, HTTPStatus.ACCEPTED)
+
+
+def insist_on_some(
+    answers: Sequence[Answer], problems: Sequence[Problem], *, partial: bool
+) -> None:
+    """Return where some row of a brief was accepted, or all are known.
+
+    Raises:
+        ProblemRaised: Nothing new was accepted, and why.
+    """
     bad = sum(isinstance(one, Invalid | Conflict | Unaffordable | Overloaded) for one in answers)
     # Without `partial` a bad row stops all new ones; only a race lets some be recorded beside it.
     new = any(isinstance(answer, Recorded | Priced) for answer in answers)
-    if bad == len(answers) or (bad and partial == "false" and not new):
+    if bad == len(answers) or (bad and not partial and not new):
         status = _refusal(answers)
         late = next((one.over for one in answers if isinstance(one, Overloaded)), None)
         if late is not None and status is not HTTPStatus.UNPROCESSABLE_ENTITY:
@@ -144,12 +161,6 @@ def accept_brief(
         if status is HTTPStatus.PAYMENT_REQUIRED:
             why = "a budget has no room for it"
         raise ProblemRaised(status, f"Nothing new was accepted: {why}.", *problems)
-    if dry_run == "true":
-        return JSONResponse(
-            shapes.estimate(campaign, brief.rows, answers, problems, api_url=at.api_url)
-        )
-    told = shapes.batch(campaign, brief.rows, answers, problems, api_url=at.api_url)
-    return JSONResponse(told, HTTPStatus.ACCEPTED)
 
 
 def too_many(over: Overload, detail: str, *problems: Problem) -> ProblemRaised:

@@ -14,6 +14,7 @@ from fireflyassets.api.answers import IfNoneMatch, body_of, tell
 from fireflyassets.api.bodies import CSV, JSON_LINES, BriefBody, media_type
 from fireflyassets.api.description import RETOLD, refusals
 from fireflyassets.api.desk import AtDesk, Desk, Reader, Writer, require_campaign
+from fireflyassets.api.intake_routes import insist_on_some
 from fireflyassets.api.problems import ProblemRaised
 from fireflyassets.core import ids
 from fireflyassets.core.brief import Brief
@@ -62,7 +63,14 @@ def plan_brief(
     "/v1/plans/{token}/release",
     status_code=HTTPStatus.ACCEPTED,
     response_model=shapes.Batch,
-    responses=refusals(HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT, HTTPStatus.GONE),
+    responses=refusals(
+        HTTPStatus.PAYMENT_REQUIRED,
+        HTTPStatus.NOT_FOUND,
+        HTTPStatus.CONFLICT,
+        HTTPStatus.GONE,
+        HTTPStatus.UNPROCESSABLE_ENTITY,
+        HTTPStatus.TOO_MANY_REQUESTS,
+    ),
 )
 def release_plan(at: AtDesk, who: Writer, token: str) -> Response:
     """Accept the rows of a plan that fit, as they were planned. Releasing it again is safe."""
@@ -79,7 +87,7 @@ def compare_plan(
 ) -> Response:
     """Tell how the jobs of the last released plan stand against what it said."""
     require_campaign(at, who.tenant, campaign)
-    found = at.planning.standing(who.tenant, campaign)
+    found = at.campaigns.planned(who.tenant, campaign)
     told: plan_shapes.CampaignPlan = {
         "campaignId": campaign,
         "plan": None if found is None else plan_shapes.standing(found),
@@ -105,7 +113,8 @@ def released(at: Desk, tenant: str, token: str) -> shapes.Batch:
     """Release a plan and return what became of its rows.
 
     Raises:
-        ProblemRaised: It is none of the tenant's, too old, or its brief is not kept any more.
+        ProblemRaised: It is none of the tenant's, too old, or its brief is not kept any more; or
+            no row of it fits any more.
         CampaignMoved: The campaign is not what was planned with.
     """
     promise = plan_tokens.opened(token, at.seals, at.ports.clock, tenant=tenant)
@@ -113,7 +122,9 @@ def released(at: Desk, tenant: str, token: str) -> shapes.Batch:
     if brief is None:
         raise plan_tokens.outdated("The brief of the plan is no longer kept as it was.")
     answers = at.planning.release(promise, brief.rows)
+    at.campaigns.moved(tenant, promise.campaign)
     problems = problems_of(brief.rows, answers)
+    insist_on_some(answers, problems, partial=True)
     return shapes.batch(promise.campaign, brief.rows, answers, problems, api_url=at.api_url)
 
 

@@ -10,17 +10,19 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from threading import Lock
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 from fireflyassets.ports.clock import Clock
 
 FRESH: Final = timedelta(seconds=2)
 """The index behind a list is about as late."""
 _MOST_BYTES: Final = 32 * 1024 * 1024
-
-
+_OF_TEN: Final = 10
 _MOST_BUCKETS: Final = 10_000
 _MOST_PAGES: Final = 1_000
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 
 
 class Kind(StrEnum):
@@ -76,6 +78,57 @@ class Buckets:
             if not is_full and len(self._buckets) <= _MOST_BUCKETS:
                 return
             del self._buckets[key]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found(Generic[Value]):
+    value: Value
+    until: datetime
+
+
+class _Read(Generic[Value]):
+    """One thing that is read, by one reader at a time."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.found: _Found[Value] | None = None
+
+
+class KeptReads(Generic[Key, Value]):
+    """What a long read has found, by what was asked, for `FRESH` or ten times as long as it took.
+
+    So reading takes a tenth of one thread at most, however many ask: one reads, and others are
+    told what was found before; only where nothing was do they wait.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._lock = Lock()
+        self._reads: OrderedDict[Key, _Read[Value]] = OrderedDict()
+
+    def get(self, asked: Key, find: Callable[[], Value]) -> Value:
+        """Return what *find* has found for *asked*, anew unless that is fresh or on its way."""
+        with self._lock:
+            read = self._reads.setdefault(asked, _Read())
+            self._reads.move_to_end(asked)
+            while len(self._reads) > _MOST_PAGES:
+                self._reads.popitem(last=False)
+        found = read.found
+        if found and (self._clock.now() < found.until or read.lock.locked()):
+            return found.value
+        with read.lock:
+            began = self._clock.now()
+            if read.found and began < read.found.until:
+                return read.found.value
+            value = find()
+            now = self._clock.now()
+            read.found = _Found(value, now + max(FRESH, _OF_TEN * (now - began)))
+            return value
+
+    def forget(self, asked: Key) -> None:
+        """Let the next one read anew: whoever changes things wants to see that."""
+        with self._lock:
+            self._reads.pop(asked, None)
 
 
 class KeptPages:

@@ -3,7 +3,6 @@
 Belongs here: reads of the caller's own rows. Does not: writes.
 """
 
-from collections.abc import Sequence
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Annotated, Final
@@ -27,10 +26,11 @@ from fireflyassets.api.shown_job import ShownJob, shown_job
 from fireflyassets.api.tokens import Caller, Scope
 from fireflyassets.core import ids
 from fireflyassets.core.budget import month_of, side_by_side
-from fireflyassets.core.finish import Expectation, expected, is_going
+from fireflyassets.core.finish import Expectation, expected
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.request import Problem
 from fireflyassets.core.status import HumanReview, Status
+from fireflyassets.core.sums import Sums
 from fireflyassets.stages import notify
 from fireflyassets.stages.outlook import each_call
 
@@ -110,24 +110,21 @@ def sum_up(at: AtDesk, who: Reader, campaign: str, if_none_match: IfNoneMatch = 
 
 
 def campaign_sums(at: Desk, tenant: str, campaign: str) -> shapes.Campaign:
-    """Return a campaign's sums; its index may be a moment late."""
-    ledger = at.ports.ledger
-    rows = ledger.campaign_jobs(tenant, campaign)
+    """Return a campaign's sums, seconds late at most; whether it is on hold is told as it is."""
     fault = at.ports.catalogue.fault(f"{tenant}/{campaign}")
-    hold = ledger.campaign_hold(tenant, campaign)
-    finish = _finish(at, tenant, campaign, rows, stopped=fault is not None or hold is not None)
-    return shapes.campaign(campaign, rows, hold, finish, out_of_service=fault)
+    hold = at.ports.ledger.campaign_hold(tenant, campaign)
+    sums = at.campaigns.sums(tenant, campaign)
+    finish = _finish(at, tenant, campaign, sums, stopped=fault is not None or hold is not None)
+    return shapes.campaign(campaign, sums, hold, finish, out_of_service=fault)
 
 
-def _finish(
-    at: Desk, tenant: str, campaign: str, rows: Sequence[JobRow], *, stopped: bool
-) -> Expectation:
+def _finish(at: Desk, tenant: str, campaign: str, sums: Sums, *, stopped: bool) -> Expectation:
     if stopped:
         why = "No finish is expected: it is on hold or out of service."
         return Expectation(None, None, why)
     loaded = at.ports.catalogue.campaign(tenant, campaign)
-    traffic = at.outlook.traffic(loaded, own=sum(map(is_going, rows)))
-    return expected(rows, each_call(loaded), traffic)
+    traffic = at.outlook.traffic(loaded, own=sums.going)
+    return expected(sums, each_call(loaded), traffic)
 
 
 @router.get(

@@ -5,7 +5,6 @@ nothing else keeps them exact on the way; times are ISO 8601 in UTC. ``costActua
 certainly billed, ``costPossible`` what may have been billed besides.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Annotated
@@ -20,6 +19,7 @@ from fireflyassets.core.finish import Expectation
 from fireflyassets.core.job import Hold, JobRow
 from fireflyassets.core.request import Problem
 from fireflyassets.core.status import HumanReview, Status
+from fireflyassets.core.sums import Sums
 from fireflyassets.ports.entries import Duplicate, Recorded
 from fireflyassets.stages import notify
 from fireflyassets.stages.intake import Answer, Priced
@@ -151,24 +151,23 @@ def job(row: JobRow, *, api_url: str) -> Job:
 
 def campaign(
     name: str,
-    rows: Sequence[JobRow],
+    sums: Sums,
     hold: Hold | None,
     finish: Expectation,
     *,
     out_of_service: str | None,
 ) -> Campaign:
     """Return a campaign's sums over all its jobs, and why it makes none now, if it does not."""
-    counts = Counter(row.status for row in rows)
     return {
         "campaignId": name,
         "outOfService": out_of_service,
-        "jobs": len(rows),
-        "byStatus": {status.value: counts[status] for status in Status},
-        "held": sum(row.hold is not None for row in rows),
+        "jobs": sums.jobs,
+        "byStatus": {status.value: sums.by_status[status] for status in Status},
+        "held": sums.held,
         "hold": hold.reason if hold else None,
-        "costEstimate": str(sum((row.cost_estimate for row in rows), Decimal(0))),
-        "costActual": str(sum((row.cost_actual or Decimal(0) for row in rows), Decimal(0))),
-        "costPossible": str(sum((row.cost_possible or Decimal(0) for row in rows), Decimal(0))),
+        "costEstimate": str(sums.estimate),
+        "costActual": str(sums.certain),
+        "costPossible": str(sums.possible),
         "expectedFinish": None if finish.at is None else notify.instant(finish.at),
         "expectedFinishLate": None if finish.late_at is None else notify.instant(finish.late_at),
         "expectedFinishNote": finish.note,

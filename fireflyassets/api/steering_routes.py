@@ -104,6 +104,7 @@ def hold_campaign(at: AtDesk, who: Operator, campaign: str, body: ReasonBody) ->
     require_campaign(at, who.tenant, campaign)
     reason = _reason(body) if body else "asked for"
     at.steering.hold(who.tenant, campaign, reason=reason, by=who.subject)
+    at.campaigns.moved(who.tenant, campaign)
     return JSONResponse(campaign_sums(at, who.tenant, campaign))
 
 
@@ -114,6 +115,7 @@ def resume_campaign(at: AtDesk, who: Operator, campaign: str) -> Response:
     """Let a campaign go on. Asking again is safe."""
     require_campaign(at, who.tenant, campaign)
     at.steering.resume(who.tenant, campaign)
+    at.campaigns.moved(who.tenant, campaign)
     return JSONResponse(campaign_sums(at, who.tenant, campaign))
 
 
@@ -127,4 +129,5 @@ def cancel_campaign(at: AtDesk, who: Operator, campaign: str) -> Response:
     """
     require_campaign(at, who.tenant, campaign)
     at.steering.cancel_all(who.tenant, campaign, by=who.subject)
+    at.campaigns.moved(who.tenant, campaign)
     return JSONResponse(campaign_sums(at, who.tenant, campaign))

@@ -7,7 +7,7 @@ becomes of dead letters (``stages/letters.py``). The wiring is loaded when a com
 import argparse
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -36,7 +36,7 @@ class NoSuchDeadJob(FactoryError):
 
 
 def add_to(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:  # pyright: ignore[reportPrivateUsage] - the type has no public name.
-    """Add ``dlq list``, ``show``, ``replay`` and ``abort``."""
+    """Add ``dlq list``, ``show``, ``replay``, ``abort`` and ``drop``."""
     group = subparsers.add_parser("dlq", help="see what can be run again, at what price; do it")
     commands = group.add_subparsers(required=True, metavar="COMMAND")
     listing = commands.add_parser("list", help="list jobs in dlq by class, and dead letters")
@@ -62,9 +62,13 @@ def add_to(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     replay.set_defaults(run=run_replay)
     abort = commands.add_parser("abort", help="take back what a replay moved and no wave has begun")
     abort.add_argument("record", metavar="RECORD", help="as `dlq replay` names it")
-    abort.add_argument("--by", type=said, metavar="NAME", required=True, help="who; kept for good")
-    abort.add_argument("--why", type=said, metavar="TEXT", required=True, help="the reason; kept")
     abort.set_defaults(run=run_abort)
+    drop = commands.add_parser("drop", help="settle dead letters that become no job, for good")
+    drop.add_argument("letters", nargs="+", metavar="LETTER", help="as `dlq list` names it")
+    drop.set_defaults(run=run_drop)
+    for command in (abort, drop):
+        command.add_argument("--by", type=said, required=True, help="who; kept for good")
+        command.add_argument("--why", type=said, required=True, help="the reason; kept for good")
 
 
 def _add_choice(command: argparse.ArgumentParser) -> None:
@@ -149,12 +153,14 @@ def run_replay(arguments: argparse.Namespace) -> int:
 
 def run_abort(arguments: argparse.Namespace) -> int:
     """Take back what still waits of a replay."""
-    record: str = arguments.record
-    by: str = arguments.by
-    why: str = arguments.why
-    at = desk()
-    at.tell(at.replays.abort().of(record, by=by, why=why).sentence())
+    at, record = desk(), str(arguments.record)
+    at.tell(at.replays.abort().of(record, by=arguments.by, why=arguments.why).sentence())
     return 0
+
+
+def run_drop(arguments: argparse.Namespace) -> int:
+    """Settle letters of this process's bucket."""
+    return desk().drop(arguments.letters, by=arguments.by, why=arguments.why)
 
 
 def desk() -> "DeadDesk":
@@ -225,11 +231,12 @@ class DeadDesk:
             self.print_plan(plan)
             self.tell("Nothing goes now.")
             return 0
-        moved, seen, record = 0, 0, ""
+        moved, seen = 0, 0
         moves = self.replays.go(plan, by=by, why=why, spread=spread)
+        abort = f"fireflyassets dlq abort {moves.record} --by NAME --why TEXT"
+        self.tell(f"Take back what waits: {abort}")
         try:
             for one in moves:
-                record = one.record
                 seen += 1
                 moved += one.done
                 if one.why:
@@ -238,11 +245,10 @@ class DeadDesk:
                     self.tell(f"{seen} of {total}")
         except KeyboardInterrupt:
             moves.close()  # It writes down what it has moved.
-            told = self.replays.abort().of(record, by=by, why="stopped") if record else None
-            self.tell(f"Stopped after {moved} of {total} jobs. {told.sentence() if told else ''}")
+            told = self.replays.abort().of(moves.record, by=by, why="stopped")
+            self.tell(f"Stopped after {moved} of {total} jobs. {told.sentence()}")
             return 130
         self.tell(f"{moved} of {total} jobs are queued again.")
-        self.tell(f"Take back what waits: fireflyassets dlq abort {record} --by NAME --why TEXT")
         return 0
 
     def say_letters(self) -> None:
@@ -255,6 +261,14 @@ class DeadDesk:
         sent = self.letters.send_all_on(by=by, why=why)
         self.tell(f"{len(sent)} dead letters became jobs.")
         return 0
+
+    def drop(self, letters: Sequence[str], *, by: str, why: str) -> int:
+        """Settle letters; what there is none of fails the command, and the others are settled."""
+        dropped = self.letters.drop(letters, by=by, why=why)
+        self.tell(f"{len(dropped)} dead letters are settled.")
+        for unknown in sorted({*letters} - {*dropped}):
+            self.tell(f"There is no letter {unknown}.")
+        return 0 if {*letters} == {*dropped} else 1
 
 
 def _by_class(plan: list[Dead]) -> list[dict[str, str]]:

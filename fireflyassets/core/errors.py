@@ -20,7 +20,8 @@ goes on from; those are return types.
     │   ├── RenditionMissing     steps were left out that it would have been made of
     │   ├── TagsNotKept          the store does not show the tags that were written
     │   ├── UnreadableManifest   the stored input is gone or another one
-    │   └── RenditionDefect      the file that came back is not what was asked
+    │   ├── RenditionDefect      the file that came back is not what was asked
+    │   └── ResultUnreadable     the file that came back is no whole picture
     ├── JobDelayed           the same job, later
     │   ├── Throttled            no ticket within reach, or too many 429s in one step
     │   ├── ServiceUnavailable   the vendor answers 5xx again and again
@@ -210,6 +211,15 @@ class RenditionDefect(JobFailed):
 
     def __init__(self, step: str, what: str) -> None:
         super().__init__(f"Step {step}: {what}.", failure=FailureClass.TEMPLATE_DEFECT, step=step)
+
+
+class ResultUnreadable(JobFailed):
+    """A result that is paid for, and of which no whole file was had."""
+
+    remedy = "Have the job run again: its result is asked for by the stored id, and not paid again."
+
+    def __init__(self, step: str, what: str) -> None:
+        super().__init__(f"Step {step}: {what}.", failure=FailureClass.STORAGE, step=step)
 
 
 class JobDelayed(FactoryError):

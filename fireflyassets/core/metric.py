@@ -204,6 +204,13 @@ STALLED: Final = Metric(
     "How long an organisation with due jobs and free tickets has taken none; the worst one.",
     _WATCH,
 )
+BREAKERS: Final = Metric(
+    "breakers_open",
+    Kind.GAUGE,
+    "Count",
+    "Breakers that are open: all calls of so many organisations' API families wait.",
+    _WATCH,
+)
 RATE: Final = Metric(
     "limiter_rate",
     Kind.GAUGE,
@@ -271,6 +278,7 @@ METRICS: Final = (
     DEAD,
     OLDEST_DUE,
     STALLED,
+    BREAKERS,
     RATE,
     HEADROOM,
     LAG,

@@ -132,26 +132,26 @@ def replay(context: dg.OpExecutionContext, config: ReplayConfig) -> None:
 def _go(
     context: dg.OpExecutionContext, use: Replays, plan: Sequence[Dead], config: ReplayConfig
 ) -> None:
-    total, moved, record = sum(one.goes for one in plan), 0, ""
+    total, moved = sum(one.goes for one in plan), 0
     spread = timedelta(minutes=config.spread_minutes)
     moves = use.go(plan, by=config.by, why=config.why, spread=spread)
+    context.log.info("abort: %s takes back what waits.", moves.record)
     try:
         for n, one in enumerate(moves, start=1):
-            moved, record = moved + one.done, one.record
+            moved += one.done
             said = one.why or f"due at {one.due_at.isoformat()}"
             context.log.info("%d of %d, %s: %s", n, total, one.job_id, said)
     except dg.DagsterExecutionInterruptedError:
         moves.close()  # It writes down what it has moved.
-        if record:
-            told = use.abort().of(record, by=config.by, why="stopped")
-            context.log.warning("Stopped. %s", told.sentence())
+        told = use.abort().of(moves.record, by=config.by, why="stopped")
+        context.log.warning("Stopped. %s", told.sentence())
         raise
-    context.log.info("%d jobs are queued again; abort: %s takes back what waits.", moved, record)
+    context.log.info("%d of %d jobs are queued again.", moved, total)
 
 
 @dg.job(
-    name="replay_dead_jobs",
-    description="Runs jobs in dlq again, by the rules of `fireflyassets dlq replay`.",
+    name="retry_jobs",
+    description="Runs failed jobs again, by the rules of `fireflyassets dlq replay`.",
 )
 def replay_job() -> None:
     """Plan, and go if asked."""

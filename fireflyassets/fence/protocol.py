@@ -15,7 +15,7 @@ from fireflyassets.core.failure import ACTIONS, Action, FailureClass, Family, Fa
 from fireflyassets.core.money import Cause
 from fireflyassets.fence.call import HEARTBEAT_LOOK, Arrived, Lease, PaidCall, Tickets
 from fireflyassets.fence.collecting import Collector
-from fireflyassets.fence.pacing import BREAK, LONGEST_PAUSE, is_the_organisation_s
+from fireflyassets.fence.pacing import BREAK, LONGEST_PAUSE, is_the_organisation_s, shows_service
 from fireflyassets.fence.standing import (
     MaySend,
     MustCollect,
@@ -252,6 +252,8 @@ class Fence:
         closed = await self.collector.close(
             attempt, AttemptState.REFUSED, fault, counts=counts, operations=maybe
         )
+        if shows_service(fault, failure):
+            await self.tickets[call.service.family].answered()
         if throttled:
             turn.throttles += 1
             await self._pause(call, answer.retry_after)

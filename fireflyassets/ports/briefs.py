@@ -17,6 +17,8 @@ ROWS_AT_ONCE: Final = 49
 class BegunBrief:
     """A brief whose rows are being written: all that it takes to write them anew."""
 
+    word: str
+    """Its writer's own: two writers of the same brief share its manifest, not their words."""
     customer: str
     campaign: str
     version: str

@@ -76,12 +76,14 @@ class JobLedger(WaveLedger, BudgetLedger, BriefLedger, DeadJobs):
         *,
         after: Place | None,
         status: Status | None = None,
+        is_held: bool = False,
         most: int,
         newest_first: bool = False,
     ) -> list[JobRow]:
         """Return up to *most* of those rows behind *after*; those recorded meanwhile come last.
 
-        With *newest_first* the order is the other way round, and so is what is behind.
+        With *is_held* those on hold alone. With *newest_first* the order is the other way round,
+        and so is what is behind.
         """
 
     # dispatch

@@ -1,10 +1,11 @@
-"""Aborting: jobs of a replay that still wait in their lines go back to ``dlq``.
+"""Aborting: a replay at its work, and taking back to ``dlq`` what of it still waits in its lines.
 
 In: the record of a replay, rows. Out: jobs in ``dlq`` as before it; a word in the record.
 Spends: nothing; what a wave has begun goes on, since its calls are paid for.
 """
 
 import json
+from collections.abc import Generator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, cast
@@ -19,6 +20,34 @@ from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
 
 _RECORDS: Final = "replays/"
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """One job of a replay; *done* False: it stays as it is."""
+
+    job_id: str
+    done: bool
+    due_at: datetime
+    why: str = ""
+    """Why it was left where it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """A replay at its work: each step moves a job."""
+
+    record: str
+    """Key of what is on record of it, by which it can be aborted."""
+    steps: Generator[Moved]
+
+    def __iter__(self) -> Generator[Moved]:
+        """Yield each job once it was moved, or left."""
+        return self.steps
+
+    def close(self) -> None:
+        """Stop, and write down what was moved."""
+        self.steps.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +79,11 @@ class Abort:
         Raises:
             UnusableArgument: There is no such record.
         """
-        content = self.objects.get(record) if record.startswith(_RECORDS) else None
-        said = cast("object", json.loads(content)) if content else None
-        if not isinstance(said, dict) or "before" not in said:
-            raise UnusableArgument(f"There is no record {record!r} of a replay of jobs.")
-        told = cast("dict[str, Any]", said)
+        asked = {"at": self.clock.now().isoformat(), "by": by, "why": why}
+        told = self._read(record)
+        earlier: list[object] = told.get("aborted", [])
+        # First: a replay that is still at its work stops by it, and takes its last job back.
+        self.write(record, {**told, "aborted": [*earlier, asked]})
         back, gone_on = list[str](), list[str]()
         # One that was killed has not written which it moved: all that it planned are looked at.
         for job_id in told["planned"] if told["moved"] is None else told["moved"]:
@@ -64,13 +93,29 @@ class Abort:
                 continue  # It never moved, or is back.
             mine = back if self._taken_back(row, before) else gone_on
             mine.append(job_id)
-        told["aborted"] = [
-            *told.get("aborted", ()),
-            {"at": self.clock.now().isoformat(), "by": by, "why": why, "back": back},
-        ]
-        written = json.dumps(told, indent=2, ensure_ascii=False).encode()
-        self.objects.put(record, written, media_type="application/json")
+        told = self._read(record)  # The replay may have ended by now, and have written its word.
+        self.write(record, {**told, "aborted": [*earlier, {**asked, "back": back}]})
         return Aborted(tuple(back), tuple(gone_on))
+
+    def is_asked(self, record: str) -> bool:
+        """Say whether somebody has asked to take the replay of a *record* back."""
+        return "aborted" in self._read(record)
+
+    def note(self, record: str, moved: list[str]) -> None:
+        """Write down what a replay has moved."""
+        self.write(record, {**self._read(record), "moved": moved})
+
+    def write(self, record: str, said: dict[str, Any]) -> None:
+        """Write a record."""
+        content = json.dumps(said, indent=2, ensure_ascii=False).encode()
+        self.objects.put(record, content, media_type="application/json")
+
+    def _read(self, record: str) -> dict[str, Any]:
+        content = self.objects.get(record) if record.startswith(_RECORDS) else None
+        said = cast("object", json.loads(content)) if content else None
+        if not isinstance(said, dict) or "before" not in said:
+            raise UnusableArgument(f"There is no record {record!r} of a replay of jobs.")
+        return cast("dict[str, Any]", said)
 
     def _taken_back(self, row: JobRow, before: dict[str, Any]) -> bool:
         """Put a job back as it was, if it waits as the replay has left it."""

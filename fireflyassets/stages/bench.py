@@ -185,12 +185,13 @@ async def looked_at(
     *size* is None where the vendor chooses it; *ratio* (``16:9``) is what it must then keep to.
 
     Raises:
-        RenditionDefect: It is not.
+        ResultUnreadable: It is no whole picture.
+        RenditionDefect: It is another one than was asked for.
     """
     asked = None if size is None else ids.parse_aspect(size)
     seen = await tools.transfer(tools.pictures.look, content, asked=asked)
     if isinstance(seen, Unreadable):
-        raise errors.RenditionDefect(step, f"the result is unusable: {seen.reason}")
+        raise errors.ResultUnreadable(step, f"the result is unusable: {seen.reason}")
     found = f"{seen.width}x{seen.height}"
     if size not in {None, found}:
         raise errors.RenditionDefect(step, f"the result has {found} pixels, not {size}")

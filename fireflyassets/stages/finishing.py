@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
+from uuid import uuid4
 
 from fireflyassets.core import manifest
 from fireflyassets.core.errors import BriefInterrupted, FactoryError, StoreUnavailable
@@ -23,7 +24,7 @@ from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.entries import Recorded
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
-from fireflyassets.stages.budgeting import Hold, Unaffordable
+from fireflyassets.stages.budgeting import LASTS, Hold, Unaffordable
 from fireflyassets.stages.drafting import A_PLACE, row_of
 from fireflyassets.stages.pinning import card_named, pinned
 from fireflyassets.stages.steering import held_with_campaign
@@ -35,6 +36,13 @@ PATIENCE: Final = timedelta(minutes=3)
 
 BUDGET: Final = timedelta(seconds=10)
 """After which no other brief is begun in one call: a sensor's tick is killed after a minute."""
+
+
+_BLOCKED: Final = 2 * LASTS
+"""How long the dead writer's own block may take the room that its rows need."""
+_GIVEN_UP: Final = timedelta(days=62)
+"""Two months' budgets had no room. The rows of ended jobs go after ninety days, and a brief that
+is finished later would make those again."""
 
 
 @contextmanager
@@ -51,7 +59,7 @@ def whole(
         return
     one = rows[0]
     of = (one.customer_id, one.campaign_id, one.campaign_version, one.rate_card)
-    brief = BegunBrief(*of, manifest=key, made_at=now, partial=partial)
+    brief = BegunBrief(uuid4().hex, *of, manifest=key, made_at=now, partial=partial)
     ledger.begin_brief(brief)
     try:
         yield
@@ -87,37 +95,56 @@ class Finishing:
         """
         now = self.clock.now()
         new = 0
-        for brief in self.ledger.begun_briefs(before=now - PATIENCE, most=most):
+        found = self.ledger.begun_briefs(before=now - PATIENCE, most=most)
+        # Each is the first in its turn: those that wait for room would use up every call's time.
+        first = int(now.timestamp()) % len(found) if found else 0
+        for brief in (*found[first:], *found[:first]):
             if self.clock.now() - now > BUDGET:
                 break
             try:
                 new += self._finish(brief, now)
-            except StoreUnavailable:
+            except (StoreUnavailable, ConnectionError):
                 raise
-            except (FactoryError, ValueError):  # One that can't be read holds up no other.
+            except Exception:  # noqa: BLE001 - the boundary.
+                # One that can't be read holds up no other, and not the queue.
                 _log.exception("A brief of %s is not whole yet.", brief.customer)
         return new
 
     def _finish(self, brief: BegunBrief, now: datetime) -> int:
+        if now - brief.made_at >= _GIVEN_UP:
+            _log.error(
+                "The rest of a brief of %s, %s, is given up.", brief.customer, brief.manifest
+            )
+            self.ledger.end_brief(brief)
+            return 0
         rows = self._rows(brief)
         known = self.ledger.jobs(brief.customer, [row.job_id for row in rows])
         missing = [row for row in rows if row.job_id not in known]
-        new: list[JobRow] = []
-        if missing:
-            campaign = pinned(self.objects, brief.customer, brief.campaign, brief.version)
-            # All of what is left or nothing: a half-taken brief waits until a budget has room.
-            hold = Hold(self.catalogue, campaign, now, partial=brief.partial)
-            answers = hold.record(self.ledger, missing)
-            new = [one.row for one in answers.values() if isinstance(one, Recorded)]
-            held_with_campaign(self.ledger, new, now=now)
-            waits = any(isinstance(one, Unaffordable) for one in answers.values())
-            if waits and known and not brief.partial:
-                _log.warning(
-                    "%d jobs of a brief of %s wait for room.", len(missing), brief.customer
-                )
-                return len(new)
+        new, waiting = self._record(brief, missing, now) if missing else (0, 0)
+        if waiting:
+            is_begun = bool(known) and not brief.partial
+            waits = is_begun or now - brief.made_at < _BLOCKED
+            told = "wait for room" if waits else "have no room and are refused"
+            _log.warning("%d jobs of a brief of %s %s.", waiting, brief.customer, told)
+            if waits:
+                return new
         self.ledger.end_brief(brief)
-        return len(new)
+        return new
+
+    def _record(
+        self, brief: BegunBrief, missing: Sequence[JobRow], now: datetime
+    ) -> tuple[int, int]:
+        """Record what is missing; return how many jobs are new, and how many have no room.
+
+        All of them or none: a half-taken brief waits until a budget has room.
+        """
+        campaign = pinned(self.objects, brief.customer, brief.campaign, brief.version)
+        answers = Hold(self.catalogue, campaign, now, partial=brief.partial).record(
+            self.ledger, missing
+        )
+        new = [one.row for one in answers.values() if isinstance(one, Recorded)]
+        held_with_campaign(self.ledger, new, now=now)
+        return len(new), sum(isinstance(one, Unaffordable) for one in answers.values())
 
     def _rows(self, brief: BegunBrief) -> list[JobRow]:
         """Return the rows that the brief's writer made, from what it made them of."""

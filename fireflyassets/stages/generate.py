@@ -76,7 +76,8 @@ async def receive(tools: Receiver, call: StepCall, step: PictureStep, arrived: A
     """Fetch a finished picture, check it, and keep the untouched original.
 
     Raises:
-        RenditionDefect: It is not what was asked, or no picture.
+        RenditionDefect: It is not what was asked.
+        ResultUnreadable: It is no whole picture.
         ServiceUnavailable: Its store does not answer; the id stays, and is asked for again.
         StepRefused: Its URL has expired, and the status call has no fresh one.
     """
@@ -187,7 +188,7 @@ async def _fetch(tools: Receiver, call: StepCall, arrived: Arrived, seed: int) -
 
 def _unfetched(tools: Receiver, call: StepCall, fault: Fault) -> errors.FactoryError:
     if fault.code == "not_a_picture":
-        return errors.RenditionDefect(call.step, "the result is no picture")
+        return errors.ResultUnreadable(call.step, "the result is no picture")
     failure = classify(fault)
     if failure in {FailureClass.STALE_REFERENCE, FailureClass.BUG}:
         return errors.StepRefused(call.step, fault, failure=failure)

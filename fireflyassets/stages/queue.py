@@ -40,6 +40,8 @@ _SLICE: Final = 50
 """Messages taken at once: what a failing ledger can bring closer to the dead-letter queue."""
 _EMPTY_LOOKS: Final = 2
 """One empty answer is not proof of an empty queue."""
+_NO_KEY: Final = "-"
+"""Of no object: what is asked is whether the bucket answers."""
 _REASON_LIMIT: Final = 1_000
 SENDER_RULE: Final = "sender"
 _OUTAGES: Final = (StoreUnavailable, ServiceDown, ConnectionError)
@@ -89,10 +91,12 @@ def drain(
     """Take up to *most* messages off the queue; no new slice begins once *budget* is spent.
 
     Raises:
-        StoreUnavailable: The ledger is away: no message was touched, or one slice comes back.
+        StoreUnavailable: The ledger or the bucket is away: no message was touched, or one slice
+            comes back.
     """
     # Each receive brings a message closer to the dead-letter queue, whoever is at fault.
     intake.ledger.ready()
+    intake.objects.exists(_NO_KEY)
     until = intake.clock.now() + budget
     total = Drained()
     empty = 0

@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from fireflyassets.api.plan_tokens import LASTS
+from fireflyassets.api.reads import FRESH
 from fireflyassets.core import ids
 from fireflyassets.core.budget import BudgetFile
 from fireflyassets.core.status import Status
@@ -143,6 +144,7 @@ def test_a_token_releases_what_was_planned_and_again_nothing() -> None:
     desk.post(idempotencyKey="not-of-the-plan")
     for n in range(3):
         finish(desk.door, ids.job_id(CUSTOMER, f"k{n}"))
+    desk.door.clock.jump(FRESH)
     done = desk.ask("GET", f"/v1/campaigns/{CAMPAIGN}/plan").json()["plan"]
 
     assert before["plan"] is None
@@ -167,6 +169,21 @@ def test_a_release_that_died_half_way_is_told_right_by_the_next() -> None:
 
     told = desk.ask("GET", f"/v1/campaigns/{CAMPAIGN}/plan").json()["plan"]
     assert told["jobs"] == 2
+
+
+def test_a_release_that_no_row_fits_any_more_is_refused() -> None:
+    """The budget went to others since: that is no success without jobs."""
+    catalogue = FixedCatalogue(config(), budgets={CUSTOMER: budget("100")})
+    desk = clerk(catalogue)
+    token = plan(desk, brief(4)).json()["token"]
+    catalogue.budgets[CUSTOMER] = budget("0")
+
+    told = release(desk, token)
+    catalogue.budgets[CUSTOMER] = budget("100")
+
+    assert told.status_code == 402
+    assert told.json()["problems"][0]["rule"] == "over-budget"
+    assert release(desk, token).json()["accepted"] == 4
 
 
 def test_a_plan_is_nobody_else_s_and_does_not_last() -> None:

@@ -87,11 +87,29 @@ def test_a_replay_says_how_far_it_is_and_sends_letters_on() -> None:
     (moved,) = office.morgue.objects.keys("replays/2")
     assert b'"by": "ann"' in (office.door.objects.get(record) or b"")
     assert office.said == [
+        f"Take back what waits: fireflyassets dlq abort {moved} --by NAME --why TEXT",
         "25 of 26",
         "26 of 26 jobs are queued again.",
-        f"Take back what waits: fireflyassets dlq abort {moved} --by NAME --why TEXT",
         "1 dead letters become jobs if intake takes them by now.",
         "1 dead letters became jobs.",
+    ]
+
+
+def test_letters_are_settled_by_name_and_unknown_ones_are_told() -> None:
+    """What can become no job must not call somebody for ever."""
+    office = Office()
+    office.letters = redriven(office.door, "<xml/>")
+    office.letters.sort(most=10)
+    (letter,) = office.letters.put_aside()
+
+    assert office.desk.drop([letter.key], by="ann", why="a stranger's") == 0
+    assert office.desk.drop([letter.key], by="ann", why="a stranger's") == 1
+
+    assert list(office.letters.put_aside()) == []
+    assert office.said == [
+        "1 dead letters are settled.",
+        "0 dead letters are settled.",
+        f"There is no letter {letter.key}.",
     ]
 
 

@@ -170,7 +170,7 @@ class Silent:
 
 def test_what_must_fire_follows_from_what_happened(bench: SimpleNamespace) -> None:
     """Where too few ended, or refusals paused, nobody has to be called for them."""
-    truth, always = bench.alarms.Truth, {"dlq_depth", "no_progress"}
+    truth, always = bench.alarms.Truth, set(bench.alarms.ALWAYS)
     many = [(NOON + timedelta(seconds=n / 5), n % 10 == 0) for n in range(40)]
     storm = [NOON + timedelta(seconds=n / 2) for n in range(40)]
 
@@ -191,7 +191,7 @@ def test_an_alarm_that_is_missed_or_stays_on_is_named(bench: SimpleNamespace) ->
         faults_at = NOON + timedelta(seconds=60)
         return bench.alarms.judge(client, nothing, begun=NOON, faults_at=faults_at, ended=end)
 
-    assert judged(Silent({"stalled": 0})).missed == {"dlq_depth", "no_progress"}
+    assert judged(Silent({"stalled": 0})).missed == set(bench.alarms.ALWAYS)
     assert judged(Silent({"stalled": 0})).false == set()
     assert judged(Silent(dead)).false == {"dlq_depth"}
     assert judged(Silent()).false == {"no_progress"}

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from fireflyassets.adapters.memory.objects import MemoryObjects
 from fireflyassets.core.errors import UnusableArgument
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import Status
@@ -73,3 +74,46 @@ def test_a_replay_that_was_killed_can_be_aborted() -> None:
 def test_what_is_no_record_is_refused(record: str) -> None:
     with pytest.raises(UnusableArgument):
         aborted(Morgue(), record)
+
+
+def test_an_abort_beside_the_replay_stops_it() -> None:
+    """What it moves in that very moment goes back too, and no later job is moved."""
+    here = Morgue()
+    rows = [here.dead(f"job-{n}") for n in range(4)]
+    moves = here.replays.go(here.replays.plan(Choice()), by="ann", why="a try")
+    next(moves.steps)
+
+    assert len(aborted(here, moves.record).back) == 1
+
+    assert list(moves) == []
+    assert {here.row(row).status for row in rows} == {Status.DLQ}
+    assert {here.row(row).replays for row in rows} == {0}
+    told = json.loads(here.objects.get(moves.record) or b"")
+    assert [one["by"] for one in told["aborted"]] == ["bea", "the replay itself"]
+    assert len(told["moved"]) == 2
+
+
+class Interrupting(MemoryObjects):
+    """A bucket that is asked for a record just as somebody presses Ctrl-C."""
+
+    armed = True
+
+    def get(self, key: str, *, part: tuple[int, int] | None = None) -> bytes | None:
+        """Interrupt the first time."""
+        if self.armed:
+            self.armed = False
+            raise KeyboardInterrupt
+        return super().get(key, part=part)
+
+
+def test_an_interrupt_while_the_first_job_moves_can_be_taken_back() -> None:
+    """Whether it was moved nobody knows by then: its row is looked at."""
+    here = Morgue(objects=Interrupting())
+    rows = [here.dead(f"job-{n}") for n in range(2)]
+    moves = here.replays.go(here.replays.plan(Choice()), by="ann", why="a try")
+    with pytest.raises(KeyboardInterrupt):
+        next(moves.steps)
+    moves.close()
+
+    assert len(aborted(here, moves.record).back) == 1
+    assert {here.row(row).status for row in rows} == {Status.DLQ}

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, timedelta
+from decimal import Decimal
 
 import pytest
 
@@ -13,6 +14,7 @@ from fireflyassets.core.errors import BriefInterrupted, StoreUnavailable
 from fireflyassets.core.job import JobRow
 from fireflyassets.ports.briefs import ROWS_AT_ONCE
 from fireflyassets.ports.entries import Duplicate, Recording
+from fireflyassets.stages.budgeting import LASTS, expire
 from fireflyassets.stages.finishing import PATIENCE, Finishing
 from fireflyassets.stages.intake import Answer
 from fireflyassets_tests.front_door import (
@@ -34,8 +36,16 @@ class Failing(MemoryLedger):
     def __init__(self, room: int) -> None:
         super().__init__()
         self.room: int | None = room
+        self.gives_back = True
+        self.asked: list[str] = []
+
+    def give_back(self, block: Block) -> Decimal:
+        if not self.gives_back:
+            raise StoreUnavailable("The ledger", "a test")
+        return super().give_back(block)
 
     def record(self, rows: Sequence[JobRow], block: Block | None = None) -> list[Recording]:
+        self.asked.append(rows[0].job_id)
         told = super().record(rows[: self.room], block)
         if len(told) < len(rows):
             raise StoreUnavailable("The ledger", "a test")
@@ -162,8 +172,61 @@ def test_a_brief_that_can_not_be_read_holds_up_no_other() -> None:
             send(door, [asked(n, key=f"{name}{n}") for n in range(JOBS)])
     ledger.room = None
     first, _ = ledger.begun_briefs(before=door.clock.now() + PATIENCE, most=9)
-    door.objects.put(first.manifest, b"{}\n", media_type="application/x-ndjson")
+    door.objects.put(first.manifest, b"[]\n", media_type="application/x-ndjson")
     door.clock.jump(2 * PATIENCE)
 
     assert finishing(door).finish(most=9) == JOBS
     assert ledger.begun_briefs(before=door.clock.now(), most=9) == [first]
+
+
+def test_a_dead_writers_own_block_refuses_no_row_of_its_brief() -> None:
+    """What died before its first row holds all the room there is; that lapses, and it is taken."""
+    door, ledger = half_written(0, operations="1000")
+    ledger.gives_back = False
+    with pytest.raises(BriefInterrupted):
+        send(door, brief())
+    ledger.room, ledger.gives_back = None, True
+    catalogue = door.intake.catalogue
+    assert isinstance(catalogue, FixedCatalogue)
+    (block,) = ledger.blocks(CUSTOMER, "2026-11")
+    exact = {"valid_from": date(2026, 1, 1), "source": "x", "operations": str(block.left)}
+    catalogue.budgets[CUSTOMER] = BudgetFile.model_validate({"customer": [exact]})
+    door.clock.jump(PATIENCE + timedelta(seconds=1))
+
+    early = finishing(door).finish(most=9)
+    door.clock.jump(LASTS)
+    expire(ledger, now=door.clock.now(), most=9)
+
+    assert early == 0
+    assert finishing(door).finish(most=9) == JOBS
+    assert ledger.blocks(CUSTOMER, "2026-11") == []
+
+
+def test_briefs_that_wait_for_room_leave_others_their_turn() -> None:
+    """Where the time of a call is enough for one of them, every brief is the first in its turn."""
+    door, ledger = half_written(ROWS_AT_ONCE)
+    for name in "abc":
+        with pytest.raises(BriefInterrupted):
+            send(door, [asked(n, key=f"{name}{n}") for n in range(ROWS_AT_ONCE + 1)])
+    door.clock.jump(2 * PATIENCE)
+    ledger.room = 0
+    ledger.asked.clear()
+
+    for _ in range(3):
+        with pytest.raises(StoreUnavailable):
+            finishing(door).finish(most=9)
+        door.clock.jump(timedelta(seconds=1))
+
+    assert len(set(ledger.asked)) == 3
+
+
+def test_a_brief_without_room_for_two_months_is_given_up() -> None:
+    """Its first jobs may be gone from the ledger by age, and must not be made again."""
+    door, ledger = half_written(ROWS_AT_ONCE)
+    with pytest.raises(BriefInterrupted):
+        send(door, brief())
+    ledger.room = None
+    door.clock.jump(timedelta(days=62))
+
+    assert finishing(door).finish(most=9) == 0
+    assert ledger.begun_briefs(before=door.clock.now(), most=9) == []

@@ -215,3 +215,37 @@ def test_a_headline_is_judged_and_never_rewritten(rule: WordRule) -> None:
     assert isinstance(told, Invalid)
     (problem,) = told.problems
     assert (problem.row, problem.field, problem.rule) == (7, "headline", rule.rule)
+
+
+@pytest.mark.parametrize(
+    ("word", "text", "locale", "found"),
+    [
+        ("rak\u0131", "RAKI VE MEZE", "tr-TR", True),
+        ("tik", "Bir t\u0131k uzakta", "tr-TR", False),  # A tic, and a click.
+        ("tik", "TIK", "tr-TR", True),
+        ("istanbul", "İSTANBUL", "tr-TR", True),
+        ("gin", "A g\u0131n", "en-GB", True),
+        ("रम", "रम", "hi-IN", True),
+        ("रम", "रमा की सैर", "hi-IN", False),  # Rum, and a name that begins like it.
+        ("रम", "कीरम", "hi-IN", False),
+        ("pot", "Открой рот", "ru-RU", False),  # A mouth.
+        ("pot", "Открой p\u043et", "ru-RU", True),  # With a Cyrillic o.
+        ("pot", "A рот", "en-GB", True),
+        ("ром", "Белый ром", "ru-RU", True),
+        ("pot", "pot", "sr-Latn-RS", True),
+        ("spaß", "SPASS", "de-DE", True),
+    ],
+)
+def test_words_are_those_of_their_language(
+    word: str,
+    text: str,
+    locale: str,
+    found: bool,  # noqa: FBT001 - a table.
+) -> None:
+    """Turkish capitals, vowel signs, and whole words of another script are read as written."""
+    rule = WordRule(rule="words", fix="Leave it out.", words=(word,))
+    told = WordLists([WordList(rules=(rule,))]).judge(
+        text, customer=CUSTOMER, campaign=CAMPAIGN, locale=locale
+    )
+
+    assert (type(told).__name__ == "Declined") is found

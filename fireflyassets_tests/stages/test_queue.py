@@ -1,13 +1,14 @@
 """The drain of the job queue over memory ports. Here: what leaves it, how, and what stays."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from fireflyassets.adapters.memory.ledger import MemoryLedger
+from fireflyassets.adapters.memory.objects import MemoryObjects
 from fireflyassets.adapters.memory.queue import MemoryQueue
 from fireflyassets.core import ids
 from fireflyassets.core.budget import Block
@@ -304,6 +305,32 @@ def test_no_outage_of_the_ledger_makes_a_dead_letter() -> None:
     door = front_door()
     door.queue.send([body("a")])
     absent = replace(door.intake, ledger=AbsentLedger())
+    for _ in range(3 * MAX_RECEIVES):
+        with pytest.raises(StoreUnavailable):
+            drain(door.queue, absent, most=100)
+        door.clock.jump(HOUR)
+
+    assert drain(door.queue, door.intake, most=100) == Drained(recorded=1)
+    assert door.queue.dead == ()
+
+
+class AbsentObjects(MemoryObjects):
+    """A bucket whose store is away."""
+
+    def exists(self, key: str) -> bool:
+        raise StoreUnavailable("The bucket", key)
+
+    def put(
+        self, key: str, content: bytes, *, media_type: str, tags: Mapping[str, str] | None = None
+    ) -> None:
+        raise StoreUnavailable("The bucket", f"{key} {media_type} {len(content)} {tags}")
+
+
+def test_no_outage_of_the_bucket_makes_a_dead_letter() -> None:
+    """Requests are stored there before their rows, so that none is received meanwhile."""
+    door = front_door()
+    door.queue.send([body("a")])
+    absent = replace(door.intake, objects=AbsentObjects())
     for _ in range(3 * MAX_RECEIVES):
         with pytest.raises(StoreUnavailable):
             drain(door.queue, absent, most=100)

@@ -113,8 +113,11 @@ def block_of(item: Item) -> Block:
 
 # -- briefs in mid-writing ------------------------------------------------------------------
 def brief_key(brief: BegunBrief) -> Item:
-    """Return the primary key of a brief, which no month's is."""
-    return {"budget": to.text(f"{brief.customer}#briefs"), "sk": to.text(brief.manifest)}
+    """Return the primary key of a writer's word, which no month's is.
+
+    Two writers of the same brief have the same manifest, and each takes back its own alone.
+    """
+    return {"budget": to.text(f"{brief.customer}#briefs"), "sk": to.text(brief.word)}
 
 
 def brief_item(brief: BegunBrief) -> Item:
@@ -122,6 +125,7 @@ def brief_item(brief: BegunBrief) -> Item:
     return {
         **brief_key(brief),
         "customer": to.text(brief.customer),
+        "manifest": to.text(brief.manifest),
         "campaign": to.text(brief.campaign),
         "campaignVersion": to.text(brief.version),
         "rateCard": to.text(brief.rate_card),
@@ -135,11 +139,12 @@ def brief_of(item: Item) -> BegunBrief:
     """Return the brief of an item."""
     read = Reader(item)
     return BegunBrief(
+        word=read.text("sk"),
         customer=read.text("customer"),
         campaign=read.text("campaign"),
         version=read.text("campaignVersion"),
         rate_card=read.text("rateCard"),
-        manifest=read.text("sk"),
+        manifest=read.text("manifest"),
         made_at=read.instant("madeAt"),
         partial=read.flag("partial"),
     )

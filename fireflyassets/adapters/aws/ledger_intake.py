@@ -118,6 +118,7 @@ class LedgerIntake(LedgerBudgets):
         *,
         after: Place | None,
         status: Status | None = None,
+        is_held: bool = False,
         most: int,
         newest_first: bool = False,
     ) -> list[JobRow]:
@@ -132,6 +133,8 @@ class LedgerIntake(LedgerBudgets):
         if status:
             kept = Condition("#status = :status", {":status": to.text(status)})
             request = filtered(request, kept)
+        elif is_held:
+            request = filtered(request, Condition("attribute_exists(#hold)", {}))
         else:
             request["Limit"] = most
         return [codec.job_row(item) for item in islice(self._database.pages(request), most)]

@@ -48,12 +48,12 @@ class MemoryBudgets(MemoryBase):
     def begin_brief(self, brief: BegunBrief) -> None:
         """Note that a brief is being written."""
         with self._lock:
-            self._briefs[brief.manifest] = brief
+            self._briefs[brief.word] = brief
 
     def end_brief(self, brief: BegunBrief) -> None:
         """Take the word back."""
         with self._lock:
-            self._briefs.pop(brief.manifest, None)
+            self._briefs.pop(brief.word, None)
 
     def begun_briefs(self, *, before: datetime, most: int) -> list[BegunBrief]:
         """Return up to *most* briefs begun before then and not ended, the oldest first."""

@@ -42,6 +42,8 @@ _DONE: Final = {
     "retry": "What ended by a fault that may pass is due again, as far as it helps now.",
     "retry-none": "Nothing was run again: no job can be now. Dead letters say what is waited for.",
     "release": "The plan is released. Its jobs appear here within a few seconds.",
+    "release-part": "The plan is released without the rows that are refused. Its jobs appear here "
+    "within a few seconds.",
     "cancel": "What waited is cancelled, and what is in production is being called back.",
 }
 _ADDED: Final = "The campaign is added. It appears here within ten seconds."
@@ -140,6 +142,7 @@ def hold(request: Request, at: AtDesk, shell: AtShell, form: Operating, campaign
     if isinstance(reason, tuple):
         return _again(request, at, form, campaign, reason)
     at.steering.hold(form.caller.tenant, campaign, reason=reason, by=form.caller.subject)
+    at.campaigns.moved(form.caller.tenant, campaign)
     return _done(shell.root, campaign, "hold")
 
 
@@ -148,6 +151,7 @@ def resume(at: AtDesk, shell: AtShell, form: Operating, campaign: str) -> Respon
     """Let the campaign go on."""
     require_campaign(at, form.caller.tenant, campaign)
     at.steering.resume(form.caller.tenant, campaign)
+    at.campaigns.moved(form.caller.tenant, campaign)
     return _done(shell.root, campaign, "resume")
 
 
@@ -160,6 +164,7 @@ def cancel(
     if form.fields.get("sure") != "yes":
         return _again(request, at, form, campaign, (_UNSURE,))
     at.steering.cancel_all(form.caller.tenant, campaign, by=form.caller.subject)
+    at.campaigns.moved(form.caller.tenant, campaign)
     return _done(shell.root, campaign, "cancel")
 
 
@@ -216,22 +221,17 @@ def _counts(sums: shapes.Campaign) -> Iterator[tuple[str, str, int]]:
 def _rows(
     at: Desk, tenant: str, campaign: str, chosen: Choice, after: Place | None
 ) -> list[JobRow]:
-    """Return a page of jobs; the held ones are sought among the queued, page by page."""
-    found: list[JobRow] = []
-    status = Status.QUEUED if chosen.status == HELD else Status(chosen.status or Status.QUEUED)
-    while True:
-        rows = at.ports.ledger.campaign_page(
-            tenant,
-            campaign,
-            after=after,
-            status=status if chosen.status else None,
-            most=JOBS,
-            newest_first=chosen.newest_first,
-        )
-        found += [row for row in rows if row.hold or chosen.status != HELD]
-        if len(rows) < JOBS or len(found) >= JOBS:
-            return found[:JOBS]
-        after = Place(rows[-1].created_at, rows[-1].job_id)
+    """Return a page of jobs."""
+    is_held = chosen.status == HELD
+    return at.ports.ledger.campaign_page(
+        tenant,
+        campaign,
+        after=after,
+        status=Status(chosen.status) if chosen.status and not is_held else None,
+        is_held=is_held,
+        most=JOBS,
+        newest_first=chosen.newest_first,
+    )
 
 
 def _campaign(
@@ -252,5 +252,5 @@ def _campaign(
         "is_first": after is None,
         "more": urlencode({**kept, **behind}) if behind else None,
         "may_steer": Scope.OPS in who.scopes,
-        "planned": at.planning.standing(who.tenant, campaign),
+        "planned": at.campaigns.planned(who.tenant, campaign),
     }

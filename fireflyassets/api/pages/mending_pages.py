@@ -50,6 +50,7 @@ def retry(at: AtDesk, shell: AtShell, form: Operating, campaign: str) -> Respons
     choice = Choice(customer=tenant, campaign=f"{tenant}/{campaign}")
     plan = [one for one in replays.plan(choice, most=MOST) if one.goes]
     went = replays.go(plan, by=form.caller.subject, why="asked for on the campaign's page")
+    at.campaigns.moved(tenant, campaign)
     done = "retry" if sum(one.done for one in went) else "retry-none"
     return RedirectResponse(f"{shell.root}/campaigns/{campaign}?done={done}", HTTPStatus.SEE_OTHER)
 

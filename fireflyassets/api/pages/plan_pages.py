@@ -64,15 +64,17 @@ def release(request: Request, at: AtDesk, shell: AtShell, form: Writing, campaig
     tenant = form.caller.tenant
     require_campaign(at, tenant, campaign)
     try:
-        plan_routes.released(at, tenant, form.fields.get("token", ""))
+        told = plan_routes.released(at, tenant, form.fields.get("token", ""))
     except (ProblemRaised, CampaignMoved) as refused:
-        told = Problem("token", "plan", str(refused), "Plan the brief anew, and release that plan.")
+        why = Problem("token", "plan", str(refused), "Plan the brief anew, and release that plan.")
         status = HTTPStatus.CONFLICT
         if isinstance(refused, ProblemRaised):
-            told, status = refused.problems[0], refused.status
-        values = {"campaign": campaign, "may_plan": True, "problems": (told,)}
+            why, status = refused.problems[0], refused.status
+        values = {"campaign": campaign, "may_plan": True, "problems": (why,)}
         return page(request, "plan.html", _EMPTY | values, status=status)
-    where = f"{shell.root}/campaigns/{campaign}?done=release"
+    where = (
+        f"{shell.root}/campaigns/{campaign}?done={'release-part' if told['refused'] else 'release'}"
+    )
     return RedirectResponse(where, HTTPStatus.SEE_OTHER)
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from fireflyassets.api.pages.shell import PREFIX
 from fireflyassets.api.pages.words import line
+from fireflyassets.api.reads import FRESH
 from fireflyassets.api.tokens import Caller
 from fireflyassets.core import ids
 from fireflyassets.core.budget import BudgetFile
@@ -148,6 +149,7 @@ def test_failed_jobs_are_run_again_by_the_rules_of_replays() -> None:
     ours.desk.post()
     job_id = ids.job_id(CUSTOMER, "job-1")
     finish(ours.desk.door, job_id, status=Status.DLQ, failure=FailureClass.TRANSIENT)
+    ours.desk.door.clock.jump(FRESH)
 
     answer = ours.browser.send(HERE, f"{HERE}/retry")
 
@@ -162,6 +164,7 @@ def test_a_page_is_shown_anew_where_somebody_asked_for_it() -> None:
     """And only there: it would take the place from under those who type."""
     ours = visit()
     ours.desk.post()
+    ours.desk.door.clock.jump(FRESH)
 
     plain, live = ours.browser.open(HERE), ours.browser.open(f"{HERE}?live=true")
 
