@@ -11,7 +11,7 @@ PYTEST := $(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 DEBIAN_PACKAGES := redis-server postgresql chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test test-full check openapi-check format bench-aws-calls bench-chaos bench-demo bench-fairness bench-fence bench-intake bench-limiter bench-plan bench-polling bench-scale bench-waves debian-packages
+.PHONY: help demo up test test-full check openapi-check format bench-aws-calls bench-chaos bench-demo bench-fairness bench-fence bench-intake bench-limiter bench-plan bench-polling bench-scale bench-waves bench-webhooks debian-packages
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' \
@@ -74,6 +74,9 @@ bench-chaos: $(STAMP) ## Let everything go wrong for 300 jobs, write out/bench/c
 
 bench-intake: $(STAMP) ## Measure the API's briefs, single jobs and racing claims; write out/bench/intake.json, fail where a bound is missed.
 	@$(BIN)/python benchmarks/intake.py
+
+bench-webhooks: $(STAMP) ## Measure webhooks from real transitions to receivers, through a kill; write out/bench/webhooks.json, fail where a bound is missed.
+	@$(BIN)/python benchmarks/webhooks.py
 
 bench-plan: $(STAMP) ## Plan 1,000 jobs and make them, plan 10,000 rows; write out/bench/plan.json, fail where a bound is missed.
 	@$(BIN)/python benchmarks/plan.py $(ARGS)

@@ -17,6 +17,7 @@ from importlib.metadata import version
 from fireflyassets.adapters import limiters, threads
 from fireflyassets.adapters.adobe.workshop import AdobeWorkshop
 from fireflyassets.adapters.aws import clients
+from fireflyassets.adapters.aws.announcer import AwsAnnouncer
 from fireflyassets.adapters.aws.backlog import DynamoBacklog
 from fireflyassets.adapters.aws.counted_ledger import CountedLedger
 from fireflyassets.adapters.aws.metric_history import CloudWatchHistory
@@ -26,14 +27,19 @@ from fireflyassets.adapters.aws.queue import SqsQueue
 from fireflyassets.adapters.aws.secrets import SecretsManager
 from fireflyassets.adapters.aws.tables import Tables
 from fireflyassets.adapters.aws.tokens import DynamoTokenStore
+from fireflyassets.adapters.aws.webhooks import DynamoWebhooks
 from fireflyassets.adapters.clock import SystemClock
+from fireflyassets.adapters.couriers import HttpCourier, SnsCourier
+from fireflyassets.adapters.guarded_http import Guard, GuardedHttp
 from fireflyassets.adapters.json_log import JsonLines
 from fireflyassets.adapters.metric_pump import Pump
 from fireflyassets.adapters.pillow import PillowPictures
 from fireflyassets.adapters.secrets import EnvironmentSecrets, SecretsByScheme
 from fireflyassets.adapters.stored_uploads import StoredUploads
 from fireflyassets.adapters.watched_files import WatchedCatalogue
+from fireflyassets.adapters.webhook_secrets import WebhookSecrets
 from fireflyassets.core import ids
+from fireflyassets.core.endpoint import Kind
 from fireflyassets.core.tally import Tally
 from fireflyassets.limiter.port import Limiter
 from fireflyassets.ports.backlog import Backlog
@@ -44,6 +50,7 @@ from fireflyassets.ports.metrics import MetricHistory
 from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.ports.pictures import PictureReader
 from fireflyassets.ports.queue import JobQueue
+from fireflyassets.ports.webhooks import WebhookStore
 from fireflyassets.ports.workshop import Workshop
 from fireflyassets.settings import LogFormat, Settings
 from fireflyassets.stages import causes
@@ -53,8 +60,10 @@ from fireflyassets.stages.letters import Letters
 from fireflyassets.stages.outlook import Outlook
 from fireflyassets.stages.pinning import Pins
 from fireflyassets.stages.planning import Planning
+from fireflyassets.stages.relay import Relay
 from fireflyassets.stages.replay import Replays
 from fireflyassets.stages.retries import Retries
+from fireflyassets.stages.telling import Telling
 from fireflyassets.wave.asking import Asking
 
 
@@ -73,6 +82,8 @@ class Factory:
     limiter: Limiter
     pictures: PictureReader
     adobe: Workshop
+    webhooks: WebhookStore
+    webhook_secrets: WebhookSecrets
     metrics: MetricHistory
     outlook: Outlook
 
@@ -110,6 +121,8 @@ def build(settings: Settings) -> Factory:
         adobe=AdobeWorkshop(
             settings, secret_store, tokens, clock, StoredUploads(objects, clock), tally()
         ),
+        webhooks=DynamoWebhooks(dynamodb, prefix=settings.table_prefix),
+        webhook_secrets=WebhookSecrets(secret_store, settings.webhook_secret, clock),
         metrics=CloudWatchHistory(
             lambda: clients.cloudwatch(settings.region), settings.metrics_namespace
         ),
@@ -154,6 +167,30 @@ def retries(made: Factory) -> Retries:
 def letters(made: Factory) -> Letters:
     """Return the use case of dead letters."""
     return Letters(made.queue, intake(made), made.settings.queue_senders)
+
+
+def guard(settings: Settings) -> Guard:
+    """Return what judges the addresses that customers name."""
+    return Guard(trusted=settings.webhook_trusted_hosts)
+
+
+def telling(made: Factory) -> Telling:
+    """Return the use case of telling customers; for one event loop."""
+    settings, clock, calls = made.settings, made.clock, lanes().ledger
+    region = settings.region
+    announcer = AwsAnnouncer(
+        settings.event_bus,
+        settings.contacts,
+        events=lambda: clients.events(region),
+        sns=lambda: clients.sns(region),
+    )
+    relay = Relay(made.webhooks, made.ledger, clock, api_url=settings.api_url, announcer=announcer)
+    http = GuardedHttp(guard(settings))
+    couriers = {
+        Kind.WEBHOOK: HttpCourier(http, made.webhook_secrets, clock),
+        Kind.SNS: SnsCourier(lambda: clients.sns(region), clock, calls),
+    }
+    return Telling(made.webhooks, relay, couriers, clock, calls, tally=tally(), chance=chance)
 
 
 @lru_cache(maxsize=1)

@@ -146,6 +146,22 @@ class Settings(BaseSettings):
     session_life: timedelta = Field(default=timedelta(hours=10), gt=timedelta(0))
     """After how long it is over in any case: rights that are taken away last no longer."""
 
+    webhook_secret: str = ""
+    """Reference of the secret that all signing secrets of webhooks are made from (``env:NAME`` or
+    ``secretsmanager:NAME``, 32 characters or more). Empty: no endpoint can be added, none is sent
+    to. To change it, keep the old one as the older secret until every customer has rotated."""
+    webhook_trusted_hosts: tuple[str, ...] = ()
+    """Hosts (JSON) that webhooks may go to though they are not on the public internet, on any port
+    and without TLS: for tests on one machine, such as ``["127.0.0.1"]``. Never in production."""
+    webhook_topic_accounts: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Customer -> AWS accounts (JSON) whose SNS topics it may name as endpoints. Empty: none: a
+    topic that lets us publish says nothing of whose it is."""
+    event_bus: str = ""
+    """EventBridge bus that gets every event too; empty: none."""
+    contacts: dict[str, str] = Field(default_factory=dict)
+    """Role -> SNS topic (JSON) of those who look after customers: ``cs`` is told of endpoints that
+    are down or disabled."""
+
     limiter_redis_url: SecretStr | None = None
     """Redis for the shared limiter, which then needs ``fireflyassets[redis]``; without it the
     limiter is a DynamoDB table. All processes of an organisation must say the same."""

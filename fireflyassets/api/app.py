@@ -14,6 +14,7 @@ from fireflyassets.api import (
     result_routes,
     steering_routes,
     table_routes,
+    webhook_routes,
     why_routes,
 )
 from fireflyassets.api.desk import Desk, Ports
@@ -42,6 +43,7 @@ def create_app(ports: Ports, settings: Settings, sign_in: SignIn) -> FastAPI:
         table_routes,
         why_routes,
         steering_routes,
+        webhook_routes,
         campaign_routes,
         open_routes,
     ):

@@ -17,8 +17,11 @@ from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 
 from fireflyassets.api import problems
+from fireflyassets.api.bodies import JSON
 from fireflyassets.api.problems import MEDIA_TYPE, SEND_AGAIN, ProblemBody
+from fireflyassets.core import event
 from fireflyassets.core.brief import ASPECT_SEPARATOR, HEADER
+from fireflyassets.core.event import EventType
 from fireflyassets.core.request import KEY_FIELD, Problem
 
 Responses = dict[int | str, dict[str, Any]]
@@ -216,8 +219,46 @@ def _document(app: FastAPI) -> dict[str, Any]:
         for path in said["paths"].values():
             for operation in path.values():
                 _without_validation(operation["responses"])
+        said["webhooks"] = {kind.value: _webhook(kind) for kind in EventType}
+        schemas |= _EVENT_PARTS
         app.openapi_schema = said
     return app.openapi_schema
+
+
+def _webhook(kind: EventType) -> dict[str, Any]:
+    """Return what we send for an event, and what we take for a receipt."""
+    told = event.schema(kind, reference="#/components/schemas/{model}")
+    told.pop("$defs", None)
+    signed = {
+        "webhook-id": "The same in each retry: drop what you have had.",
+        "webhook-timestamp": "Seconds since 1970, of this very try.",
+        "webhook-signature": "`v1,` and the signature, for each secret that is valid.",
+    }
+    parameters = [
+        {"name": name, "in": "header", "required": True, "schema": {"type": "string"}}
+        | {"description": text}
+        for name, text in signed.items()
+    ]
+    answers = {
+        "2XX": {"description": "You have it."},
+        "410": {"description": "You want no more: the endpoint is disabled."},
+        "default": {"description": "We try again, over hours; Retry-After is honoured."},
+    }
+    body = {"required": True, "content": {JSON: {"schema": told}}}
+    return {
+        "post": {
+            "summary": event.SAYS[kind],
+            "operationId": kind.value,
+            "parameters": parameters,
+            "requestBody": body,
+            "responses": answers,
+        }
+    }
+
+
+_EVENT_PARTS: Final = event.schema(
+    EventType.JOB_SUCCEEDED, reference="#/components/schemas/{model}"
+).get("$defs", {})
 
 
 def _without_validation(responses: dict[str, Any]) -> None:

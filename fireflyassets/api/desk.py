@@ -17,6 +17,8 @@ from urllib.parse import urlsplit
 from fastapi import Depends, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer, SecurityScopes
 
+from fireflyassets.adapters.guarded_http import Guard
+from fireflyassets.adapters.webhook_secrets import WebhookSecrets
 from fireflyassets.api.campaign_reads import CampaignReads
 from fireflyassets.api.problems import ProblemRaised, not_found
 from fireflyassets.api.reads import Buckets, KeptPages, Kind
@@ -43,10 +45,12 @@ from fireflyassets.ports.metrics import MetricHistory
 from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.ports.pictures import PictureReader
 from fireflyassets.ports.queue import JobQueue
+from fireflyassets.ports.webhooks import WebhookStore
 from fireflyassets.settings import Settings
 from fireflyassets.stages import causes
 from fireflyassets.stages.admission import Admission
 from fireflyassets.stages.bench import UNTOUCHED
+from fireflyassets.stages.endpoints import Endpoints
 from fireflyassets.stages.intake import Intake
 from fireflyassets.stages.outlook import Outlook
 from fireflyassets.stages.pinning import Pins, pinned
@@ -65,7 +69,7 @@ _BEARER: Final = HTTPBearer(
 )
 
 
-_OF_ONE: Final = frozenset({"job_id"})
+_OF_ONE: Final = frozenset({"job_id", "endpoint_id", "delivery_id"})
 """Names in the address of what is about one job; other reads may be about thousands."""
 _MOST_UPLOADS: Final = 8
 """Pictures that are in hand or wait at a time: the server has threads for other requests."""
@@ -86,6 +90,9 @@ class Ports:
     guardrail: Guardrail
     limits: LimitsOf
     limiter: Limiter
+    webhooks: WebhookStore
+    webhook_secrets: WebhookSecrets
+    guard: Guard
     metrics: MetricHistory
     campaigns: CampaignStore
 
@@ -119,6 +126,8 @@ class Desk:
         self.seals = Seals(settings.session_keys) if settings.session_keys else None
         self.thumbnails = Thumbnails(ports.ledger, ports.objects, ports.pictures)
         self.steering = Steering(ports.ledger, ports.clock, self._keep)
+        self.endpoints = Endpoints(ports.webhooks, ports.clock)
+        self.topic_accounts = settings.webhook_topic_accounts
         self.bearers = Bearers(ports.keys, ports.clock, settings)
         self.buckets = Buckets(
             ports.clock,
@@ -203,7 +212,7 @@ def count(request: Request, at: Desk, tenant: str) -> None:
     Raises:
         ProblemRaised: 429, with how many seconds to wait.
     """
-    kind = Kind.WRITES if request.method == "POST" else Kind.READS
+    kind = Kind.READS if request.method in {"GET", "HEAD"} else Kind.WRITES
     if kind is Kind.READS and not _OF_ONE & set(request.path_params):
         kind = Kind.LISTS
     wait = at.buckets.take(tenant, kind)

@@ -13,8 +13,10 @@ from typing import Annotated, Any, Final, NotRequired
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
+from fastapi.routing import iter_route_contexts
 from pydantic import Field
 from starlette.exceptions import HTTPException
+from starlette.routing import compile_path
 from typing_extensions import TypedDict
 
 from fireflyassets.api import rules
@@ -197,7 +199,20 @@ def _of_parameter(fault: Mapping[str, Any]) -> Problem:
 def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - the handler is registered for it.
     status = HTTPStatus(error.status_code)
-    return response(request, status, status.description or status.phrase, (), error.headers)
+    headers = error.headers
+    if status is HTTPStatus.METHOD_NOT_ALLOWED:
+        headers = {"Allow": ", ".join(sorted(_methods(request)))}
+    return response(request, status, status.description or status.phrase, (), headers)
+
+
+def _methods(request: Request) -> set[str]:
+    """Return what an address allows; the router knows of the first route alone."""
+    return {
+        method
+        for route in iter_route_contexts(request.app.routes)
+        if route.path and compile_path(route.path)[0].fullmatch(request.scope["path"])
+        for method in route.methods or ()
+    }
 
 
 def _bug(request: Request, error: Exception) -> Response:

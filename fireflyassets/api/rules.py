@@ -11,6 +11,7 @@ OTHER: Final = "other"
 PATH: Final = "/problems"
 
 RULES: Final = {
+    "address": "We send to public HTTPS addresses alone, and look again whenever we send.",
     "algorithm": "The token is signed in a way that is not accepted.",
     "aspect": "The campaign does not make pictures of that size.",
     "audience": "The token was made for another service.",
@@ -28,6 +29,7 @@ RULES: Final = {
     "cursor": "A cursor is the value next of the page before, of the same list, unchanged.",
     "deadline": "New jobs have to be done before their campaign's deadline.",
     "empty": "Something must be there: a text with letters that are seen, an aspect, a job.",
+    "endpoints": "A customer has at most so many endpoints.",
     "encoding": "Text is UTF-8; spreadsheets call it CSV UTF-8.",
     "envelope": "A message is a job's request itself, not wrapped by another service.",
     "expired": "The token, or the file, is older than it may be.",
@@ -72,6 +74,8 @@ RULES: Final = {
     "status": "What was asked does not fit how the job stands.",
     "surrogate": "Half of a character came; it was cut in two on the way.",
     "tenant": "The token does not say for which tenant it is.",
+    "time": "A time is written with its zone, as 2026-12-01T03:30:00Z.",
+    "topic": "A topic is of an AWS account that the operator knows as the customer's.",
     "type": "A field is of another JSON type than it must be.",
     "unknown": "There is no such thing or field, or it is another tenant's.",
     "version": "The version of the contract, or of the message, is not served.",

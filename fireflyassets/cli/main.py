@@ -29,6 +29,7 @@ GROUPS: Final = (
     "fireflyassets.cli.fence",
     "fireflyassets.cli.dlq",
     "fireflyassets.cli.budget",
+    "fireflyassets.cli.webhooks",
     "fireflyassets.cli.why",
     "fireflyassets.cli.plan",
     "fireflyassets.local.commands",

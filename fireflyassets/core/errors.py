@@ -20,8 +20,8 @@ goes on from; those are return types.
     │   ├── RenditionMissing     steps were left out that it would have been made of
     │   ├── TagsNotKept          the store does not show the tags that were written
     │   ├── UnreadableManifest   the stored input is gone or another one
-    │   ├── RenditionDefect      the file that came back is not what was asked
-    │   └── ResultUnreadable     the file that came back is no whole picture
+    │   └── RenditionDefect      the file that came back is not what was asked
+    │       └── ResultUnreadable     it is no whole picture
     ├── JobDelayed           the same job, later
     │   ├── Throttled            no ticket within reach, or too many 429s in one step
     │   ├── ServiceUnavailable   the vendor answers 5xx again and again
@@ -148,10 +148,8 @@ class TextUnfit(JobFailed):
     remedy = "Mend the text that is named and send the job under a new key."
 
     def __init__(self, problems: Iterable[str]) -> None:
-        super().__init__(
-            f"{' '.join(problems)} Send the job under a new key.",
-            failure=FailureClass.INVALID_REQUEST,
-        )
+        sentence = f"{' '.join(problems)} Send the job under a new key."
+        super().__init__(sentence, failure=FailureClass.INVALID_REQUEST)
 
 
 class StepRefused(JobFailed):
@@ -172,24 +170,18 @@ class RenditionMissing(JobFailed):
     remedy = "Look at the steps that may be left out: something must stand in for each."
 
     def __init__(self, aspects: Iterable[str]) -> None:
-        super().__init__(
-            f"Steps were left out, and nothing stands in for {', '.join(aspects)}.",
-            failure=FailureClass.INVALID_REQUEST,
-        )
+        sentence = f"Steps were left out, and nothing stands in for {', '.join(aspects)}."
+        super().__init__(sentence, failure=FailureClass.INVALID_REQUEST)
 
 
 class TagsNotKept(JobFailed):
     """The object store does not show the tags that were just written."""
 
-    remedy = (
-        "Run the job again: the files are written anew. If it stays, look at the bucket's policy."
-    )
+    remedy = "Run the job again, which writes the files anew; else look at the bucket's policy."
 
     def __init__(self, aspects: list[str]) -> None:
-        super().__init__(
-            f"The tags of {', '.join(aspects)} are not what was written.",
-            failure=FailureClass.STORAGE,
-        )
+        sentence = f"The tags of {', '.join(aspects)} are not what was written."
+        super().__init__(sentence, failure=FailureClass.STORAGE)
 
 
 class UnreadableManifest(JobFailed):
@@ -198,28 +190,25 @@ class UnreadableManifest(JobFailed):
     remedy = "Restore the object from its earlier version; then run the job again."
 
     def __init__(self, job_id: str) -> None:
-        super().__init__(
-            f"The manifest of job {job_id} is missing or does not fit its row.",
-            failure=FailureClass.STORAGE,
-        )
+        sentence = f"The manifest of job {job_id} is missing or does not fit its row."
+        super().__init__(sentence, failure=FailureClass.STORAGE)
 
 
 class RenditionDefect(JobFailed):
     """A result that is not what was asked for."""
 
     remedy = "Look at the file under its temporary key; regenerate the job if it is Adobe's fault."
+    failure_class: ClassVar[FailureClass] = FailureClass.TEMPLATE_DEFECT
 
     def __init__(self, step: str, what: str) -> None:
-        super().__init__(f"Step {step}: {what}.", failure=FailureClass.TEMPLATE_DEFECT, step=step)
+        super().__init__(f"Step {step}: {what}.", failure=self.failure_class, step=step)
 
 
-class ResultUnreadable(JobFailed):
+class ResultUnreadable(RenditionDefect):
     """A result that is paid for, and of which no whole file was had."""
 
     remedy = "Have the job run again: its result is asked for by the stored id, and not paid again."
-
-    def __init__(self, step: str, what: str) -> None:
-        super().__init__(f"Step {step}: {what}.", failure=FailureClass.STORAGE, step=step)
+    failure_class = FailureClass.STORAGE
 
 
 class JobDelayed(FactoryError):

@@ -280,17 +280,14 @@ class Fence:
         decision = Decision(Verdict.RESUBMIT, by=CAMPAIGN_RULE, at=now)
         booked = call.operations(attempt, Cause.POSSIBLE_DUPLICATE, now)
         if not await self.offload(self.ledger.decide, call.row, attempt, decision, None, booked):
-            raise errors.AwaitingOutcome(
-                f"Step {call.step}: send {attempt.n} was answered or decided just now.", until=now
-            )
+            why = f"Step {call.step}: send {attempt.n} was answered or decided just now."
+            raise errors.AwaitingOutcome(why, until=now)
         return replace(attempt, decision=decision)
 
     async def _settle(self, call: PaidCall, attempt: Attempt, at: datetime) -> Arrived | Attempt:
         if self.clock.now() < at:
-            raise errors.AwaitingOutcome(
-                f"Step {call.step}: send {attempt.n} got no answer; its output key will tell.",
-                until=at,
-            )
+            why = f"Step {call.step}: send {attempt.n} got no answer; its output key will tell."
+            raise errors.AwaitingOutcome(why, until=at)
         if await self.transfer(self.objects.exists, attempt.output_key or ""):
             booked = self._booked(call, attempt, Cause.ACCEPTED_BUT_FAILED)
             await self.offload(self.ledger.book, booked)

@@ -108,6 +108,9 @@ def _issuer(access: Access, folder: StateFolder) -> dict[str, str]:
         "FIREFLYASSETS_OIDC_AUTHORIZE_URL": f"{url}{sign_in.AUTHORIZE}",
         "FIREFLYASSETS_OIDC_TOKEN_URL": f"{url}{sign_in.TOKEN}",
         "FIREFLYASSETS_SESSION_KEYS": json.dumps([access.issuer.session_key()]),
+        "FIREFLYASSETS_WEBHOOK_SECRET": "env:LOCAL_WEBHOOKS",
+        "LOCAL_WEBHOOKS_ID": CLIENT,
+        "LOCAL_WEBHOOKS_SECRET": access.issuer.webhook_secret(),
     }
 
 

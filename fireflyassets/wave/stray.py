@@ -132,7 +132,7 @@ class Stray:
         arrived = Arrived(self.attempt, outputs, took, 1)
         try:
             kept = await self._keep(arrived)
-        except (errors.RenditionDefect, errors.ResultUnreadable) as defect:
+        except errors.RenditionDefect as defect:
             _log.warning("job %s: %s", self.row.job_id, defect)
             return await self._failed(Fault(self.attempt.family, 200, "unusable_result"))
         history = await self._history()

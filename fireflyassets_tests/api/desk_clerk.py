@@ -13,6 +13,7 @@ from joserfc.jwk import ECKey, Key, KeySet
 from PIL import Image
 from pydantic import SecretStr
 
+from fireflyassets.adapters.guarded_http import Guard
 from fireflyassets.adapters.limit_files import DOCUMENTED
 from fireflyassets.adapters.memory.backlog import MemoryBacklog
 from fireflyassets.adapters.memory.campaigns import MemoryCampaigns
@@ -20,6 +21,8 @@ from fireflyassets.adapters.memory.keys import MemoryKeys
 from fireflyassets.adapters.memory.metrics import MemoryMetrics
 from fireflyassets.adapters.pillow import PillowPictures
 from fireflyassets.adapters.provider import OidcProvider
+from fireflyassets.adapters.secrets import EnvironmentSecrets
+from fireflyassets.adapters.webhook_secrets import WebhookSecrets
 from fireflyassets.api.app import create_app
 from fireflyassets.api.desk import Ports
 from fireflyassets.core import ids
@@ -30,6 +33,7 @@ from fireflyassets.limiter.memory import MemoryLimiter
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets.ports.entries import Ending, Wave, WaveState
 from fireflyassets.settings import Settings
+from fireflyassets_tests.contracts import webhooks
 from fireflyassets_tests.front_door import (
     ASPECTS,
     CAMPAIGN,
@@ -44,6 +48,7 @@ PUBLIC = "https://assets.example"
 ISSUER = "https://issuer.example"
 KEY = ECKey.generate_key("P-256", auto_kid=True)
 CLIENT = "pages"
+HOOKS = {"HOOKS_ID": "root", "HOOKS_SECRET": "r" * 32}
 SESSION_KEY = SecretStr("0" * 32)
 
 
@@ -118,6 +123,11 @@ class Clerk:
         return self.ask("POST", "/v1/jobs", json=fields)
 
 
+async def _public(host: str) -> list[str]:
+    """Resolve every name to a public address, but those that say that they lead inside."""
+    return ["10.0.0.1" if host.startswith("inner.") else "8.8.8.8"]
+
+
 def ports_of(door: FrontDoor) -> Ports:
     """Return the ports behind a door, as the API takes them."""
     return Ports(
@@ -133,6 +143,9 @@ def ports_of(door: FrontDoor) -> Ports:
         metrics=MemoryMetrics(),
         limiter=MemoryLimiter(now=door.clock.now),
         keys=MemoryKeys(KeySet([KEY]).as_dict(private=False)),
+        webhooks=webhooks.over(door.ledger),
+        webhook_secrets=WebhookSecrets(EnvironmentSecrets(HOOKS), "env:HOOKS", door.clock),
+        guard=Guard(resolve=_public),
         campaigns=MemoryCampaigns(),
     )
 

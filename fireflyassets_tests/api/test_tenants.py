@@ -6,6 +6,8 @@ from fastapi.routing import iter_route_contexts
 
 from fireflyassets.api.plan_routes import planned
 from fireflyassets.core import ids
+from fireflyassets.core.endpoint import Endpoint, Kind
+from fireflyassets.stages.endpoints import Endpoints
 from fireflyassets_tests.api.desk_clerk import (
     JOB,
     OTHER,
@@ -27,12 +29,30 @@ ROUTES = [
     if route.path not in OPEN_TO_ALL
     for method in sorted(route.methods or ())
 ]
+HOOK = {"url": "https://hooks.example.com/in"}
 NAMES = {"customer": CUSTOMER, "campaign": CAMPAIGN, "aspect": ASPECTS[1], "name": ASPECTS[1]}
+
+
+def hooked(desk: Clerk) -> dict[str, str]:
+    """Return the ids of an endpoint of ours and of a delivery to it; no ask is counted for it."""
+    at: Endpoints = desk.app.state.desk.endpoints
+    if not endpoints(desk):
+        at.add(CUSTOMER, "ep_1", kind=Kind.WEBHOOK, url=HOOK["url"], types=())
+    sent = at.test(CUSTOMER, "ep_1", chance="x")
+    assert sent is not None
+    return {"endpoint_id": "ep_1", "delivery_id": sent.delivery_id}
+
+
+def endpoints(desk: Clerk) -> list[Endpoint]:
+    """Return our endpoints as they stand."""
+    at: Endpoints = desk.app.state.desk.endpoints
+    return at.store.endpoints(CUSTOMER)
 
 
 def ask(desk: Clerk, method: str, path: str, job_id: str, sent: str | None) -> httpx.Response:
     """Ask a route about a job; a route that takes a job gets one of a key of its own."""
-    address = path.format(**NAMES, job_id=job_id, token="{token}")
+    named = hooked(desk) if "{endpoint_id}" in path or "{delivery_id}" in path else {}
+    address = path.format(**NAMES, **named, job_id=job_id, token="{token}")
     if method == "GET":
         return desk.ask(method, address, token=sent)
     if path.endswith(("/release", "/plans")):
@@ -50,7 +70,9 @@ def ask(desk: Clerk, method: str, path: str, job_id: str, sent: str | None) -> h
         kind = {"Content-Type": "image/jpeg"}
         return desk.ask(method, address, token=sent, content=picture(), headers=kind)
     steers = path.endswith(("/hold", "/resume"))
-    body = {"reason": "a test"} if steers else JOB | {"idempotencyKey": "k9"}
+    body: dict[str, object] = {"reason": "a test"} if steers else JOB | {"idempotencyKey": "k9"}
+    if path.startswith("/v1/endpoints"):
+        body = {"enabled": False} if method == "PATCH" else {**HOOK}
     return desk.ask(method, address, token=sent, json=body)
 
 
@@ -80,6 +102,8 @@ def test_another_tenant_sees_and_moves_nothing_of_ours(method: str, path: str) -
     desk = clerk()
     job_id = finished(desk)
     before = desk.door.ledger.job(job_id)
+    hooked(desk)
+    hooks = endpoints(desk)
     never = ids.job_id(CUSTOMER, "never")
 
     theirs = ask(desk, method, path, job_id, OTHER)
@@ -92,6 +116,9 @@ def test_another_tenant_sees_and_moves_nothing_of_ours(method: str, path: str) -
         assert theirs.content == nobodys.content
     assert desk.door.ledger.job(job_id) == before
     assert desk.door.ledger.campaign_hold(CUSTOMER, CAMPAIGN) is None
+    assert endpoints(desk) == hooks
+    if "{endpoint_id}" in path or "{delivery_id}" in path:
+        assert theirs.status_code == 404
 
 
 @pytest.mark.parametrize(("method", "path"), ROUTES)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from fireflyassets.adapters.aws import attributes as to
 from fireflyassets.adapters.aws.attributes import Item, Reader
+from fireflyassets.adapters.aws.event_codec import pending
 from fireflyassets.adapters.budget_rules import BudgetEvent, EventKind
 from fireflyassets.core.budget import Block, Booking, Counter, Raise
 from fireflyassets.ports.briefs import BegunBrief
@@ -199,6 +200,7 @@ def audited_of(item: Item) -> Audited:
 def event_item(event: BudgetEvent) -> Item:
     """Return the outbox item of an event."""
     return {
+        **pending(is_told=event.kind is EventKind.SOFT),
         "eventId": to.text(event.event_id),
         "kind": to.text(event.kind),
         "customer": to.text(event.customer),

@@ -18,6 +18,7 @@ from fireflyassets.api.pages import (
     metric_pages,
     plan_pages,
     sign_in,
+    webhook_pages,
 )
 from fireflyassets.api.pages.envelope import Envelope
 from fireflyassets.api.pages.look import Look
@@ -38,6 +39,7 @@ ROUTERS: Final = (
     mending_pages.router,
     dead_pages.router,
     metric_pages.router,
+    webhook_pages.router,
 )
 
 

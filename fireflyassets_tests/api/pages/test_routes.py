@@ -8,6 +8,7 @@ import pytest
 
 from fireflyassets.api.pages.shell import PREFIX
 from fireflyassets.core import ids
+from fireflyassets.core.endpoint import Kind
 from fireflyassets.core.status import Status
 from fireflyassets_tests.api.desk_clerk import OTHER, TOKEN, finished
 from fireflyassets_tests.api.pages.browser import OPEN_TO_ALL, ROUTES, Browser, address, visit
@@ -36,6 +37,11 @@ def ask(browser: Browser, method: str, path: str, job_id: str) -> httpx.Response
     if path.endswith("/plan/release"):
         shown = browser.ask("POST", address("/campaigns/{campaign}/plan", job_id), data=said).text
         said["token"] = shown.partition('name="token" value="')[2].partition('"')[0]
+    if path.startswith("/webhooks/"):
+        at = browser.app.state.desk.endpoints
+        at.add(CUSTOMER, "ep_1", kind=Kind.WEBHOOK, url="https://hooks.example.com/", types=())
+        sent = at.test(CUSTOMER, "ep_1", chance="x")
+        said |= {"endpoint": "ep_1", "delivery": sent.delivery_id}
     return browser.ask(method, where, data=said)
 
 

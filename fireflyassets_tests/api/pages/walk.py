@@ -44,6 +44,10 @@ PAGES: dict[str, dict[str, Callable[[Site], str]]] = {
     },
     "/new-campaign": {"new campaign": lambda _: "/new-campaign?like=summer-garden"},
     "/dead-letters": {"dead letters": lambda _: "/dead-letters"},
+    "/webhooks": {
+        "webhooks": lambda _: "/webhooks",
+        "webhooks, done": lambda _: "/webhooks?done=test",
+    },
     "/metrics": {"metrics": lambda _: "/metrics"},
     "/signed-out": {"signed out": lambda _: "/signed-out"},
 }
