@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Annotated, Final
 
-from fastapi import Header
+from fastapi import Header, Request
 from fastapi.responses import Response
 
 from fireflyassets.api.problems import ProblemRaised
@@ -37,6 +37,27 @@ def known_version(
             sentence,
             Problem("api-version", "version", sentence, f"Send api-version: {VERSION}, or none."),
         )
+
+
+def known_parameters(request: Request) -> None:
+    """Refuse a parameter that the description does not name: a misspelt ``dry_run`` is paid."""
+    described = request.app.openapi()["paths"].get(request.scope["route"].path_format, {})
+    if request.method.lower() not in described:
+        return
+    asked = described[request.method.lower()].get("parameters", [])
+    names = [one["name"] for one in asked if one["in"] == "query"]
+    fix = (
+        f"Send {' or '.join(names)}, or leave it out."
+        if names
+        else "Leave it out; what is said goes into the body."
+    )
+    strange = tuple(
+        Problem(name, "parameter", f"{name} is no parameter of this address.", fix)
+        for name in dict.fromkeys(request.query_params)
+        if name not in names
+    )
+    if strange:
+        raise ProblemRaised(HTTPStatus.BAD_REQUEST, "A parameter is not right.", *strange)
 
 
 IfNoneMatch = Annotated[

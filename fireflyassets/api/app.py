@@ -47,7 +47,10 @@ def create_app(ports: Ports, settings: Settings, sign_in: SignIn) -> FastAPI:
         campaign_routes,
         open_routes,
     ):
-        app.include_router(part.router, dependencies=[Depends(answers.known_version)])
+        app.include_router(
+            part.router,
+            dependencies=[Depends(answers.known_version), Depends(answers.known_parameters)],
+        )
     problems.install(app, api_url=app.state.desk.api_url)
     description.install(app)
     pages.install(app, app.state.desk, sign_in, settings)

@@ -47,15 +47,7 @@ async def picture_body(request: Request) -> bytes:
 
 
 async def reason_body(request: Request) -> bytes:
-    """Return the body of a steering request, empty if there is none.
-
-    Raises:
-        ProblemRaised: 422; the reason stands in the query, where it would not be read.
-    """
-    if "reason" in request.query_params:
-        fix = f'Send it as the body: {{"reason": "…"}}, as {JSON}.'
-        problem = Problem("reason", "query", "The reason is no query parameter.", fix)
-        raise ProblemRaised(HTTPStatus.UNPROCESSABLE_ENTITY, problem.message, problem)
+    """Return the body of a steering request, empty if there is none."""
     body = await _read(request, JOB_LIMIT)
     if body:
         media_type(request, JSON)

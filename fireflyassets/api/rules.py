@@ -53,7 +53,6 @@ RULES: Final = {
     "not-yet": "The token is from the future.",
     "out-of-service": "Files on our side can't be used now; nothing is wrong with the request.",
     "over-budget": "A budget of the month has no room; known jobs are answered all the same.",
-    "query": "What is said goes into the body, not into the address.",
     "picture": "A reference is one whole picture in a known format, within bounds of pixels and "
     "bytes.",
     "parameter": "A parameter of an address is one of those values that the description names.",

@@ -190,6 +190,23 @@ def test_bad_parameters_are_problems(path: str) -> None:
     assert answer.json()["problems"][0]["field"] in {"campaign", "partial"}
 
 
+@pytest.mark.parametrize("path", [f"{BATCH}&dryRun=true", f"{BATCH}&dry-run=true&staus=x"])
+def test_a_misspelt_parameter_is_refused_and_nothing_is_written(path: str) -> None:
+    """A dry run by a slightly other name would else be a real one, and paid."""
+    desk = clerk()
+
+    answer = desk.ask("POST", path, content=sheet(ROW), headers=CSV)
+    single = desk.ask("POST", "/v1/jobs?dryRun=true", json=JOB)
+    listed = desk.ask("GET", f"/v1/campaigns/{CAMPAIGN}?limit=3")
+
+    assert (answer.status_code, single.status_code, listed.status_code) == (400, 400, 400)
+    assert answer.json()["problems"][0]["fix"] == (
+        "Send campaign or partial or dry_run, or leave it out."
+    )
+    assert listed.json()["problems"][0]["fix"].startswith("Leave it out;")
+    assert desk.door.ledger.outbox == ()
+
+
 def test_a_dry_run_tells_the_price_and_writes_nothing() -> None:
     """Of what would be new; what is known costs nothing again, what is bad is named."""
     desk = clerk()
