@@ -11,7 +11,7 @@ PYTEST := $(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 DEBIAN_PACKAGES := redis-server postgresql chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test test-full check openapi-check format bench-demo bench-fairness bench-fence bench-intake bench-limiter bench-polling debian-packages
+.PHONY: help demo up test test-full check openapi-check format bench-aws-calls bench-chaos bench-demo bench-fairness bench-fence bench-intake bench-limiter bench-plan bench-polling bench-scale bench-waves bench-webhooks debian-packages
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' \
@@ -65,11 +65,33 @@ bench-fence: $(STAMP) ## Kill workers 200 times, compare the vendor's list with 
 	@$(BIN)/python benchmarks/fence.py --mutant lease
 	@$(BIN)/python benchmarks/fence.py --mutant resubmit
 
+bench-chaos: $(STAMP) ## Let everything go wrong for 300 jobs, write out/bench/chaos.json, fail where a bound is missed; plant four faults.
+	@$(BIN)/python benchmarks/chaos.py $(ARGS)
+	@$(BIN)/python benchmarks/chaos.py --mutant class
+	@$(BIN)/python benchmarks/chaos.py --mutant snapshot
+	@$(BIN)/python benchmarks/chaos.py --mutant threshold
+	@$(BIN)/python benchmarks/chaos.py --mutant replay
+
 bench-intake: $(STAMP) ## Measure the API's briefs, single jobs and racing claims; write out/bench/intake.json, fail where a bound is missed.
 	@$(BIN)/python benchmarks/intake.py
 
+bench-webhooks: $(STAMP) ## Measure webhooks from real transitions to receivers, through a kill; write out/bench/webhooks.json, fail where a bound is missed.
+	@$(BIN)/python benchmarks/webhooks.py
+
+bench-plan: $(STAMP) ## Plan 1,000 jobs and make them, plan 10,000 rows; write out/bench/plan.json, fail where a bound is missed.
+	@$(BIN)/python benchmarks/plan.py $(ARGS)
+
 bench-polling: $(STAMP) ## Measure polls, lag and memory with 1,000 jobs in flight; write out/bench/polling.json.
 	@$(BIN)/python benchmarks/polling.py
+
+bench-aws-calls: $(STAMP) ## Count what a job of three aspects asks of AWS; write out/bench/aws-calls.json.
+	@$(BIN)/python benchmarks/aws_calls.py $(ARGS)
+
+bench-scale: $(STAMP) debian-packages ## Run a campaign of 10,000 jobs on Postgres (ARGS="--jobs 20000"); write out/bench/scale.json.
+	@$(BIN)/python benchmarks/scale.py $(ARGS)
+
+bench-waves: $(STAMP) debian-packages ## Measure a wave of 500 jobs beside one run per job on Postgres; write out/bench/waves.json.
+	@PYTHONPATH=. $(BIN)/python benchmarks/waves.py $(ARGS)
 
 debian-packages:
 	@missing=$$(for name in $(DEBIAN_PACKAGES); do \

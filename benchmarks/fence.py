@@ -9,35 +9,23 @@ must find it, so that the exit code is 0 only if it did.
 
 import argparse
 import json
-import os
 import pickle
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Generator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
 
-from botocore.session import get_session
+from bench_mutants import planted
+from bench_place import Place, running
 from fence_books import Books, when
 from fence_judge import WINDOWS, Judge, Verdict
-from fence_kills import Ground, Hunter, Nest, at_work, kill_runs, see_the_dead
-from fence_project import REPOSITORY, TENANTS, TOKENS, Tenant, calls, set_faults, settings, write
+from fence_kills import Hunter, Nest, at_work, kill_runs, see_the_dead
+from fence_project import REPOSITORY, TENANTS, TOKENS, Tenant, calls, set_faults, settings
 from fence_worker import prompt
-
-from fireflyassets.adapters.clock import SystemClock
-from fireflyassets.local import access, environment, folder, processes, services
-from fireflyassets.local.environment import DUMMY, REGION
-from fireflyassets.local.simulated import simulate
-from fireflyassets.local.stack import Stack, stopped_at_the_end
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
 
 FIGURES = REPOSITORY / "out" / "bench" / "fence.json"
 LEAST_KILLS, LEAST_JOBS, LEAST_IN_WINDOW = 200, 300, 20
@@ -76,17 +64,6 @@ class Plan:
     """Where both books are kept as the judge read them."""
 
 
-@dataclass
-class Place:
-    """A running stack, as far as it is up, with what the bench needs of it."""
-
-    stack: Stack
-    phases: tuple[services.Phase, ...]
-    environment: Mapping[str, str]
-    ground: Ground
-    state: Path
-
-
 def main() -> int:
     """Run the bench, or a mutant's."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -109,14 +86,7 @@ def main() -> int:
 
 def _mutant(name: str) -> int:
     """Return 0 if the judge finds the planted fault."""
-    file, old, new = MUTANTS[name]
-    with tempfile.TemporaryDirectory(prefix="fa-mutant-") as root:
-        package = Path(root, "fireflyassets")
-        shutil.copytree(REPOSITORY / "fireflyassets", package)
-        text = (package / file).read_text(encoding="utf-8")
-        if text.count(old) != 1:
-            raise SystemExit(f"The mutant {name} does not fit {file} any more.")
-        (package / file).write_text(text.replace(old, new), encoding="utf-8")
+    with planted(name, MUTANTS[name]) as root:
         verdict = _bench(Plan(TENANTS[:4], 40, 24, 0, MUTANT_REST_SECONDS), {"PYTHONPATH": root})
     # Jobs that a mutant leaves unfinished do not tell it; what is paid and not named does.
     found = ("silent_double_payments", "unexplained_billed")
@@ -127,7 +97,8 @@ def _mutant(name: str) -> int:
 
 
 def _bench(plan: Plan, more: Mapping[str, str]) -> Verdict:
-    with _place(plan, more) as place:
+    said = {**settings(), **more}
+    with running(plan.tenants, said, TOKENS, kills=plan.bare_kills) as place:
         twin = place.ground.twin
         begun = time.monotonic()
         for tenant in plan.tenants:
@@ -211,56 +182,6 @@ def _rests(books: Books) -> bool:
         if row["status"] == "running" or (row["status"] == "queued" and not waits):
             return False
     return not any(one.get("state") == "accepted" and "open" in one for one in books.all("work"))
-
-
-@contextmanager
-def _place(plan: Plan, more: Mapping[str, str]) -> Generator[Place]:
-    """Run AWS and the simulated Adobe on a state of their own; the rest is started later."""
-    with tempfile.TemporaryDirectory(prefix="fa-fence-") as root:
-        project, temporary = Path(root, "project"), Path(root, "t")
-        for path in (project, temporary):
-            path.mkdir()
-        write(project, plan.tenants)
-        state = folder.StateFolder(Path(root, "state").resolve())
-        state.prepare()
-        simulated = simulate(project)
-        names = [one.name for one in plan.tenants]
-        doors = access.recall(state, asked={}, customers=names, clock=SystemClock())
-        inherited = dict(os.environ)  # noqa: TID251 - children inherit paths and locale.
-        base = {**inherited, **settings(), **more}
-        variables = environment.compose(
-            base,
-            folder=state,
-            access=doors,
-            project=project,
-            secrets=simulated.secrets,
-            temporary=temporary,
-        )
-        stack = Stack(state, doors, print)
-        composition = services.Composition(
-            folder=state,
-            access=doors,
-            environment=variables,
-            project=project,
-            module="fireflyassets.definitions",
-            twin_options=(*simulated.twin_options, *TOKENS),
-        )
-        phases = services.phases(composition)
-        client = get_session().create_client(
-            "dynamodb",
-            endpoint_url=doors.url("aws"),
-            region_name=REGION,
-            aws_access_key_id=DUMMY,
-            aws_secret_access_key=DUMMY,
-        )
-        books = Books(cast("DynamoDBClient", client), "fireflyassets")
-        ground = Ground(books, doors.url("twin"), variables, state.logs, plan.bare_kills)
-        with stopped_at_the_end(stack):
-            stack.start(phases[:2])
-            try:
-                yield Place(stack, phases, variables, ground, state.root)
-            finally:
-                processes.end(processes.of_stack(state.root), patience_seconds=1)
 
 
 def _broken(verdict: Verdict) -> list[str]:

@@ -15,7 +15,7 @@ from fence_match import UNKNOWN, Match, Silence, windows
 
 WINDOWS = ("before_row", "row_not_sent", "sent", "accepted_no_id", "id_no_result")
 OF_A_RESULT = {"first-try", "retry", "regenerate"}
-CERTAIN = OF_A_RESULT | {"duplicate", "extra-variant", "extra-aspect", "orphaned"}
+CERTAIN = OF_A_RESULT | {"duplicate", "extra-variant", "extra-aspect", "orphaned", "cancelled-late"}
 POSSIBLE = {"possible-duplicate", "possible-cost", "accepted-but-failed"}
 
 

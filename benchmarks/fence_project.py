@@ -28,6 +28,9 @@ class Tenant:
 
     name: str
     composes: bool
+    per_minute: int = PER_MINUTE
+    on_failure: str | None = None
+    """Of the picture's step."""
 
     @property
     def organisation(self) -> str:
@@ -72,6 +75,8 @@ def _yaml(path: Path, said: object) -> None:
 
 def _campaign(tenant: Tenant) -> dict[str, object]:
     art = {"name": ART, "kind": "generate", "size": PICTURE}
+    if tenant.on_failure:
+        art["on_failure"] = tenant.on_failure
     inputs = {"Hero": "art.picture", "Headline": "job.headline"}
     layout = {"name": "layout", "kind": "compose", "inputs": inputs}
     return {
@@ -96,7 +101,7 @@ def _credential(tenant: Tenant) -> dict[str, object]:
 
 
 def _limits(tenant: Tenant) -> dict[str, object]:
-    limit = {"as_of": "2026-11-30", "source": "the bench", "per_minute": PER_MINUTE}
+    limit = {"as_of": "2026-11-30", "source": "the bench", "per_minute": tenant.per_minute}
     return {
         "organisation": tenant.organisation,
         "families": {"firefly": [limit], "photoshop": [limit]},

@@ -10,45 +10,60 @@ import os
 import random
 import secrets
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.metadata import version
 
 from fireflyassets.adapters import limiters, threads
 from fireflyassets.adapters.adobe.workshop import AdobeWorkshop
 from fireflyassets.adapters.aws import clients
+from fireflyassets.adapters.aws.announcer import AwsAnnouncer
 from fireflyassets.adapters.aws.backlog import DynamoBacklog
 from fireflyassets.adapters.aws.counted_ledger import CountedLedger
+from fireflyassets.adapters.aws.metric_history import CloudWatchHistory
 from fireflyassets.adapters.aws.metrics import CloudWatchSink
 from fireflyassets.adapters.aws.objects import S3ObjectStore
 from fireflyassets.adapters.aws.queue import SqsQueue
 from fireflyassets.adapters.aws.secrets import SecretsManager
 from fireflyassets.adapters.aws.tables import Tables
 from fireflyassets.adapters.aws.tokens import DynamoTokenStore
+from fireflyassets.adapters.aws.webhooks import DynamoWebhooks
 from fireflyassets.adapters.clock import SystemClock
+from fireflyassets.adapters.couriers import HttpCourier, SnsCourier
+from fireflyassets.adapters.guarded_http import Guard, GuardedHttp
 from fireflyassets.adapters.json_log import JsonLines
 from fireflyassets.adapters.metric_pump import Pump
 from fireflyassets.adapters.pillow import PillowPictures
 from fireflyassets.adapters.secrets import EnvironmentSecrets, SecretsByScheme
 from fireflyassets.adapters.stored_uploads import StoredUploads
 from fireflyassets.adapters.watched_files import WatchedCatalogue
+from fireflyassets.adapters.webhook_secrets import WebhookSecrets
 from fireflyassets.core import ids
+from fireflyassets.core.endpoint import Kind
 from fireflyassets.core.tally import Tally
 from fireflyassets.limiter.port import Limiter
 from fireflyassets.ports.backlog import Backlog
 from fireflyassets.ports.clock import Clock, Lanes
 from fireflyassets.ports.guardrail import Guardrail
 from fireflyassets.ports.ledger import JobLedger
+from fireflyassets.ports.metrics import MetricHistory
 from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.ports.pictures import PictureReader
 from fireflyassets.ports.queue import JobQueue
+from fireflyassets.ports.webhooks import WebhookStore
 from fireflyassets.ports.workshop import Workshop
 from fireflyassets.settings import LogFormat, Settings
 from fireflyassets.stages import causes
+from fireflyassets.stages.admission import Admission
 from fireflyassets.stages.intake import Intake
 from fireflyassets.stages.letters import Letters
 from fireflyassets.stages.outlook import Outlook
+from fireflyassets.stages.pinning import Pins
+from fireflyassets.stages.planning import Planning
+from fireflyassets.stages.relay import Relay
 from fireflyassets.stages.replay import Replays
+from fireflyassets.stages.retries import Retries
+from fireflyassets.stages.telling import Telling
 from fireflyassets.wave.asking import Asking
 
 
@@ -67,6 +82,10 @@ class Factory:
     limiter: Limiter
     pictures: PictureReader
     adobe: Workshop
+    webhooks: WebhookStore
+    webhook_secrets: WebhookSecrets
+    metrics: MetricHistory
+    outlook: Outlook
 
 
 def build(settings: Settings) -> Factory:
@@ -84,20 +103,30 @@ def build(settings: Settings) -> Factory:
     s3, credentials = clients.s3_and_credentials(settings.region)
     objects = S3ObjectStore(s3, settings.bucket, credentials)
     catalogue = WatchedCatalogue(settings.project, clock, v4=settings.firefly_v4)
+    ledger = CountedLedger(dynamodb, prefix=settings.table_prefix, tally=tally())
+    backlog = DynamoBacklog(dynamodb, prefix=settings.table_prefix)
+    limiter = limiters.limiter(settings, table=tables.tickets)
+    outlook = Outlook(ledger, backlog, catalogue, limiter, catalogue.limits_for, clock)
     return Factory(
         settings=settings,
         clock=clock,
-        ledger=CountedLedger(dynamodb, prefix=settings.table_prefix, tally=tally()),
-        backlog=DynamoBacklog(dynamodb, prefix=settings.table_prefix),
+        ledger=ledger,
+        backlog=backlog,
         objects=objects,
         queue=SqsQueue(clients.sqs(settings.region), queue=settings.queue),
         catalogue=catalogue,
         guardrail=catalogue,
-        limiter=limiters.limiter(settings, table=tables.tickets),
+        limiter=limiter,
         pictures=PillowPictures(),
         adobe=AdobeWorkshop(
             settings, secret_store, tokens, clock, StoredUploads(objects, clock), tally()
         ),
+        webhooks=DynamoWebhooks(dynamodb, prefix=settings.table_prefix),
+        webhook_secrets=WebhookSecrets(secret_store, settings.webhook_secret, clock),
+        metrics=CloudWatchHistory(
+            lambda: clients.cloudwatch(settings.region), settings.metrics_namespace
+        ),
+        outlook=outlook,
     )
 
 
@@ -113,24 +142,55 @@ def replays(made: Factory) -> Replays:
     return causes.replays(*ports, limit=made.settings.replays_per_job)
 
 
-def outlook(made: Factory) -> Outlook:
-    """Return the look ahead over a process's ports; it keeps its counts for a while."""
-    catalogue = made.catalogue
-    ports = (made.ledger, made.backlog, catalogue, made.limiter, catalogue.limits_for, made.clock)
-    return Outlook(*ports)
-
-
 def asking(made: Factory) -> Asking:
     """Return the use case of "why does it wait?"."""
-    return Asking(outlook(made))
+    return Asking(made.outlook)
+
+
+def intake(made: Factory) -> Intake:
+    """Return intake over a process's ports, which takes everything."""
+    ports = (made.ledger, made.objects, made.queue, made.catalogue, made.clock, made.guardrail)
+    return Intake(*ports)
+
+
+def planning(made: Factory) -> Planning:
+    """Return the use case of plans."""
+    admission = Admission(made.outlook, made.settings.max_backlog)
+    return Planning(replace(intake(made), admission=admission), made.outlook)
+
+
+def retries(made: Factory) -> Retries:
+    """Return what tells how much jobs have spent of their budgets of tries."""
+    return Retries(Pins(made.objects, made.catalogue), made.settings.replays_per_job)
 
 
 def letters(made: Factory) -> Letters:
     """Return the use case of dead letters."""
-    intake = Intake(
-        made.ledger, made.objects, made.queue, made.catalogue, made.clock, made.guardrail
+    return Letters(made.queue, intake(made), made.settings.queue_senders)
+
+
+def guard(settings: Settings) -> Guard:
+    """Return what judges the addresses that customers name."""
+    return Guard(trusted=settings.webhook_trusted_hosts)
+
+
+def telling(made: Factory) -> Telling:
+    """Return the use case of telling customers; for one event loop."""
+    settings, clock, calls = made.settings, made.clock, lanes().ledger
+    region = settings.region
+    announcer = AwsAnnouncer(
+        settings.event_bus,
+        settings.contacts,
+        events=lambda: clients.events(region),
+        sns=lambda: clients.sns(region),
     )
-    return Letters(made.queue, intake, made.settings.queue_senders)
+    relay = Relay(made.webhooks, made.ledger, clock, api_url=settings.api_url, announcer=announcer)
+    http = GuardedHttp(guard(settings))
+    couriers = {
+        Kind.WEBHOOK: HttpCourier(http, made.webhook_secrets, clock),
+        Kind.SNS: SnsCourier(lambda: clients.sns(region), clock, calls),
+    }
+    return Telling(made.webhooks, relay, couriers, clock, calls, tally=tally(), chance=chance)
 
 
 @lru_cache(maxsize=1)
@@ -152,7 +212,7 @@ def pump() -> Pump | None:
     if not settings.metrics_namespace:
         return None
     sink = CloudWatchSink(lambda: clients.cloudwatch(settings.region), settings.metrics_namespace)
-    made = Pump(tally(), sink, SystemClock())
+    made = Pump(tally(), sink, SystemClock(), every=settings.metrics_every)
     made.start()
     return made
 

@@ -11,8 +11,17 @@ import dagster as dg
 
 from fireflyassets import composition
 from fireflyassets.core.campaign import Campaign
-from fireflyassets.defs import assets, dead_letters, projections, resources, sensors, watch
+from fireflyassets.defs import (
+    assets,
+    backfills,
+    dead_letters,
+    projections,
+    resources,
+    sensors,
+    watch,
+)
 from fireflyassets.ports.catalogue import Quarantined
+from fireflyassets.settings import Settings
 
 _log: Final = logging.getLogger("fireflyassets.definitions")
 
@@ -21,6 +30,7 @@ def build_definitions(
     campaigns: Mapping[str, Campaign],
     ports: Mapping[str, object],
     quarantined: Sequence[Quarantined] = (),
+    settings: Settings | None = None,
 ) -> dg.Definitions:
     """Return the definitions for *campaigns*; tests hand in ports of their own.
 
@@ -46,6 +56,7 @@ def build_definitions(
             dead_letters.dead_letters_sensor,
         ],
         jobs=[dead_letters.replay_job],
+        schedules=backfills.schedules(settings) if settings else [],
         resources=ports,
         executor=dg.in_process_executor,
     )
@@ -59,4 +70,5 @@ def defs() -> dg.Definitions:
     composition.pump()
     catalogue = factory.catalogue
     campaigns = catalogue.campaigns()
-    return build_definitions(campaigns, resources.resources(campaigns), catalogue.quarantined())
+    ports = resources.resources(campaigns)
+    return build_definitions(campaigns, ports, catalogue.quarantined(), factory.settings)

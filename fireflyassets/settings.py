@@ -6,6 +6,7 @@ Does not: secrets' values.
 """
 
 from datetime import timedelta
+from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
 from typing import Literal
@@ -14,6 +15,7 @@ from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from fireflyassets.core.failure import FailureClass
+from fireflyassets.core.priority import Order
 
 Algorithm = Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512"]
 
@@ -68,6 +70,11 @@ class Settings(BaseSettings):
     """``json``: an object a line, with run, job, customer and release. ``text``: for eyes."""
     metrics_namespace: str = "fireflyassets"
     """CloudWatch's namespace for our metrics; empty: none are sent."""
+    house_tenant: str = ""
+    """The tenant whose people with the right ``ops`` see numbers of all customers on the page of
+    metrics; empty: nobody, but on a local stack. All others see those of their own customer."""
+    metrics_every: timedelta = Field(default=timedelta(seconds=30), gt=timedelta(0))
+    """How often a process sends them: half an alarm's period, so that none is without a gauge."""
     end_to_end_baseline: timedelta = Field(default=timedelta(hours=1), gt=timedelta(0))
     """Normal time of nineteen jobs of twenty, from intake to their end: twice of it alarms."""
 
@@ -95,8 +102,12 @@ class Settings(BaseSettings):
     api_url: str = "http://127.0.0.1:8000"
     """Public base of our own API: what links in metadata and answers start with."""
     lists_per_minute: int = Field(default=120, ge=1)
-    """How often a tenant may ask one API process for lists and sums of campaigns; a minute's worth
-    may come at once."""
+    """How often a tenant may ask one API process for lists and sums of campaigns, pages of them
+    included; a minute's worth may come at once."""
+    reads_per_minute: int = Field(default=6000, ge=1)
+    """The same of single jobs, their outputs and pictures."""
+    writes_per_minute: int = Field(default=6000, ge=1)
+    """The same of whatever is sent or steered: jobs, briefs, pictures, forms of pages."""
     oidc_issuer: str = ""
     """Who issues the bearer tokens of the API: the very text of their claim ``iss``. Empty: nobody
     is let in."""
@@ -135,6 +146,22 @@ class Settings(BaseSettings):
     session_life: timedelta = Field(default=timedelta(hours=10), gt=timedelta(0))
     """After how long it is over in any case: rights that are taken away last no longer."""
 
+    webhook_secret: str = ""
+    """Reference of the secret that all signing secrets of webhooks are made from (``env:NAME`` or
+    ``secretsmanager:NAME``, 32 characters or more). Empty: no endpoint can be added, none is sent
+    to. To change it, keep the old one as the older secret until every customer has rotated."""
+    webhook_trusted_hosts: tuple[str, ...] = ()
+    """Hosts (JSON) that webhooks may go to though they are not on the public internet, on any port
+    and without TLS: for tests on one machine, such as ``["127.0.0.1"]``. Never in production."""
+    webhook_topic_accounts: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Customer -> AWS accounts (JSON) whose SNS topics it may name as endpoints. Empty: none: a
+    topic that lets us publish says nothing of whose it is."""
+    event_bus: str = ""
+    """EventBridge bus that gets every event too; empty: none."""
+    contacts: dict[str, str] = Field(default_factory=dict)
+    """Role -> SNS topic (JSON) of those who look after customers: ``cs`` is told of endpoints that
+    are down or disabled."""
+
     limiter_redis_url: SecretStr | None = None
     """Redis for the shared limiter, which then needs ``fireflyassets[redis]``; without it the
     limiter is a DynamoDB table. All processes of an organisation must say the same."""
@@ -165,9 +192,28 @@ class Settings(BaseSettings):
     replay_automatically: tuple[FailureClass, ...] = ()
     """Classes of failure (JSON) that are run again by themselves once their cause is gone; those
     that wait for a person go on waiting."""
+    backfill_cron: str = ""
+    """When jobs in ``dlq`` are run again by a schedule (five fields); empty: never. An hour that is
+    skipped in spring counts when it is over, one that comes twice in autumn counts once."""
+    backfill_timezone: str = "UTC"
+    """What its hours are of, such as ``Europe/Berlin``."""
+    backfill_window: timedelta = Field(default=timedelta(hours=1), ge=timedelta(0))
+    """Its jobs become due evenly over so long."""
+    backfill_operations: Decimal | None = Field(default=None, gt=0)
+    """What one round may cost at most; unset: what the jobs' budgets allow."""
+    backfill_order: Order = Order.OLDEST
+    """Which jobs are paid first where not all can be."""
     queue_senders: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """Who may send jobs by the queue for whom (JSON): the unique id of an IAM user or role
     (``AIDA…``, ``AROA…``) -> customers. Empty: IAM alone decides who writes, and whoever does may
     name any customer."""
+    max_backlog_hours: float = Field(default=168, gt=0, le=24 * 365)
+    """How many hours of work may wait, by the organisation's pace, quotas and shares: what would
+    likely be done later is refused with 429, or put off by the queue."""
     queue_slice: int = Field(default=200, ge=1)
     """Most messages that one tick of the queue sensor drains."""
+
+    @property
+    def max_backlog(self) -> timedelta:
+        """Return how much work may wait."""
+        return timedelta(hours=self.max_backlog_hours)

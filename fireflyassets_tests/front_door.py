@@ -93,6 +93,10 @@ class FixedCatalogue(Catalogue):
         self.budgets = dict(budgets or {})
         """Customer -> its budgets; a test may change them."""
 
+    def replace_campaign(self, campaign: Campaign) -> None:
+        """Let a campaign be another version from now on."""
+        self._campaigns[campaign.slug] = campaign
+
     def campaigns(self) -> Mapping[str, Campaign]:
         return self._campaigns
 

@@ -91,7 +91,7 @@ def own_postgres() -> Iterator[str]:
             pytest.fail(str(lacking))
         subprocess.run(making, env=environment, cwd=folder, check=True, capture_output=True)  # noqa: S603 - as below.
         command = list(database.serving(place, port))
-        service = Service(command, environment, folder, port, lambda: accepts(port))
+        service = Service(command, environment, folder, port, database.answers(port))
         try:
             yield database.url(port)
         finally:

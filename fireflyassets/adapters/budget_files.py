@@ -5,11 +5,12 @@ Does not: its shape (``core/budget.py``). The name of the file is the customer's
 be read still says whose budgets it holds, and nobody goes without a cap by a slip of the pen.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from pathlib import Path, PurePosixPath
 
-from fireflyassets.core.budget import BudgetFile, Cap
+from fireflyassets.core.budget import ALERTS, BudgetFile, Cap, campaign_scope
+from fireflyassets.core.campaign import CampaignConfig
 from fireflyassets.core.errors import BudgetsUnreadable
 from fireflyassets.ports.catalogue import Quarantined
 
@@ -34,3 +35,14 @@ class BudgetBook:
             raise BudgetsUnreadable(customer, f"{FOLDER}/{customer}.yaml: {self._bad[customer]}")
         file = self._files.get(customer)
         return file.caps(day) if file else ()
+
+
+def own_caps(
+    customer: str, configs: Iterable[CampaignConfig], known: Iterable[Cap]
+) -> Iterator[Cap]:
+    """Yield the budgets that a customer's campaigns say themselves, unless one is *known*."""
+    taken = {cap.scope for cap in known}
+    for config in configs:
+        scope = campaign_scope(config.campaign)
+        if config.customer == customer and config.budget is not None and scope not in taken:
+            yield Cap(scope, config.budget, ALERTS, f"campaigns/{customer}/{config.campaign}")

@@ -27,7 +27,7 @@ from pydantic import (
 )
 
 from fireflyassets.adapters import yaml_file
-from fireflyassets.adapters.budget_files import BudgetBook
+from fireflyassets.adapters.budget_files import BudgetBook, own_caps
 from fireflyassets.adapters.campaign_files import Filed, beyond, read_campaigns
 from fireflyassets.adapters.clock import SystemClock
 from fireflyassets.adapters.limit_files import LimitBook, LimitFile
@@ -228,7 +228,9 @@ class FileCatalogue(Catalogue):
         Raises:
             BudgetsUnreadable: The customer's file can't be used.
         """
-        return self._budgets.caps(customer, day)
+        known = self._budgets.caps(customer, day)
+        mine = (filed.campaign.config for filed in self._campaigns.values())
+        return (*known, *own_caps(customer, mine, known))
 
     def rate_cards(self) -> tuple[RateCard, ...]:
         """Return all rate cards."""

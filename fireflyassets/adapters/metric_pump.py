@@ -1,4 +1,4 @@
-"""Takes a process's numbers to where they are kept: each half minute, and once more at its end.
+"""Takes a process's numbers to where they are kept: now and then, and once more at its end.
 
 Belongs here: when. Does not: what is counted, where it goes. It has a thread of its own, and what
 it can't bring away is lost: nobody waits for it but, for a moment, a process that ends.
@@ -16,16 +16,12 @@ from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.metrics import MetricSink
 
 _log: Final = logging.getLogger("fireflyassets.metrics")
-EVERY: Final = timedelta(seconds=30)
-"""Half a period of the alarms, so that none is without a gauge that is set as often."""
 
 
 class Pump:
     """Empties one tally into one sink. Safe to share by threads."""
 
-    def __init__(
-        self, tally: Tally, sink: MetricSink, clock: Clock, *, every: timedelta = EVERY
-    ) -> None:
+    def __init__(self, tally: Tally, sink: MetricSink, clock: Clock, *, every: timedelta) -> None:
         self._tally = tally
         self._sink = sink
         self._clock = clock

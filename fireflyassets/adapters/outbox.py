@@ -6,6 +6,8 @@ Belongs here: what such a row says and how it is numbered, for every ledger. Doe
 from dataclasses import dataclass
 from datetime import datetime
 
+from fireflyassets.adapters.budget_rules import BudgetEvent, EventKind
+from fireflyassets.core.event import OF_STATUS, Event, EventType
 from fireflyassets.core.status import Status
 
 
@@ -40,4 +42,30 @@ def status_event(
         status=status,
         at=at,
         version=2 * epoch + (status is not Status.RUNNING),
+    )
+
+
+def told_of(event: StatusEvent | BudgetEvent) -> Event | None:
+    """Return what customers are told of an event; None: nothing."""
+    if isinstance(event, BudgetEvent):
+        if event.kind is not EventKind.SOFT:
+            return None
+        return Event(
+            event_id=event.event_id,
+            type=EventType.BUDGET_SOFT,
+            customer=event.customer,
+            at=event.at,
+            facts=dict(event.facts),
+        )
+    if event.status not in OF_STATUS:
+        return None
+    return Event(
+        event_id=event.event_id,
+        type=OF_STATUS[event.status],
+        customer=event.customer,
+        at=event.at,
+        job_id=event.job_id,
+        campaign=event.campaign,
+        status=event.status,
+        sequence=event.version,
     )

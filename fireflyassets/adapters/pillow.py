@@ -8,7 +8,7 @@ from PIL import Image, UnidentifiedImageError
 
 from fireflyassets.adapters import references
 from fireflyassets.adapters.slots import unfilled, views
-from fireflyassets.core.preflight import PIXEL_LIMIT
+from fireflyassets.core.preflight import PIXEL_LIMIT, REFERENCE_PIXELS
 from fireflyassets.ports.pictures import Normal, PictureReader, Seen, SlotView, Unreadable
 
 _MEDIA_TYPES: Final = {
@@ -39,6 +39,8 @@ class PillowPictures(PictureReader):
 
     def normal(self, content: bytes) -> Normal | Unreadable:
         """Return *content* as a reference that can be paid for, or why it can't be one."""
+        if huge := _huge(content):
+            return huge
         seen = self.look(content)
         if isinstance(seen, Unreadable):
             return seen
@@ -67,6 +69,19 @@ class PillowPictures(PictureReader):
             target = io.BytesIO()
             small.save(target, "WEBP", quality=80)
             return target.getvalue()
+
+
+def _huge(content: bytes) -> Unreadable | None:
+    """Return why a picture is not decoded at all, by its header; None where it may be looked at."""
+    try:
+        with Image.open(io.BytesIO(content), formats=_FORMATS) as picture:
+            width, height = picture.size
+    except Exception:  # noqa: BLE001 - the boundary to a decoder; a look says what is wrong.
+        return None
+    if width * height <= REFERENCE_PIXELS:
+        return None
+    most = REFERENCE_PIXELS // 1_000_000
+    return Unreadable(f"it has {width}x{height} pixels, more than {most} million; scale it down")
 
 
 def _looked(picture: Image.Image, asked: tuple[int, int] | None) -> Seen | Unreadable:

@@ -97,16 +97,14 @@ class WatchedCatalogue(Catalogue, Guardrail):
         """Return the limits to pace an organisation's calls of *family* by."""
         return self.now().limits_for(organisation, family)
 
-    def judge(self, prompt: str, *, customer: str, campaign: str, locale: str) -> Verdict:
-        """Return whether and how *prompt* may be sent, by the lists as they are.
+    def judge(self, text: str, *, customer: str, campaign: str, locale: str) -> Verdict:
+        """Return whether and how *text* may be used, by the lists as they are.
 
         Raises:
             UnusableConfiguration: A list can't be used.
         """
         return (
-            self.now()
-            .guardrail()
-            .judge(prompt, customer=customer, campaign=campaign, locale=locale)
+            self.now().guardrail().judge(text, customer=customer, campaign=campaign, locale=locale)
         )
 
     # -- looking --------------------------------------------------------------------------------

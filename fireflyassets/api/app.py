@@ -4,14 +4,17 @@ from fastapi import Depends, FastAPI
 
 from fireflyassets.api import (
     answers,
+    campaign_routes,
     description,
     intake_routes,
     open_routes,
+    plan_routes,
     problems,
     reference_routes,
     result_routes,
     steering_routes,
     table_routes,
+    webhook_routes,
     why_routes,
 )
 from fireflyassets.api.desk import Desk, Ports
@@ -34,11 +37,14 @@ def create_app(ports: Ports, settings: Settings, sign_in: SignIn) -> FastAPI:
     app.state.desk = Desk(ports, settings)
     for part in (
         intake_routes,
+        plan_routes,
         reference_routes,
         result_routes,
         table_routes,
         why_routes,
         steering_routes,
+        webhook_routes,
+        campaign_routes,
         open_routes,
     ):
         app.include_router(part.router, dependencies=[Depends(answers.known_version)])

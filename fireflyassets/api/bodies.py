@@ -23,6 +23,7 @@ CSV: Final = "text/csv"
 JSON_LINES: Final = "application/x-ndjson"
 JSON: Final = "application/json"
 FORM: Final = "application/x-www-form-urlencoded"
+UPLOAD: Final = "multipart/form-data"
 _DIGITS: Final = 18
 """A longer Content-Length is over every bound, and no number to parse."""
 
@@ -65,6 +66,12 @@ async def form_body(request: Request) -> bytes:
     """Return the body of a page's form."""
     media_type(request, FORM)
     return await _read(request, JOB_LIMIT)
+
+
+async def upload_body(request: Request) -> bytes:
+    """Return the body of a page's form that holds a brief."""
+    media_type(request, UPLOAD, FORM)
+    return await _read(request, FILE_LIMIT + JOB_LIMIT)
 
 
 PictureBody = Annotated[bytes, Depends(picture_body)]

@@ -17,8 +17,11 @@ from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 
 from fireflyassets.api import problems
+from fireflyassets.api.bodies import JSON
 from fireflyassets.api.problems import MEDIA_TYPE, SEND_AGAIN, ProblemBody
+from fireflyassets.core import event
 from fireflyassets.core.brief import ASPECT_SEPARATOR, HEADER
+from fireflyassets.core.event import EventType
 from fireflyassets.core.request import KEY_FIELD, Problem
 
 Responses = dict[int | str, dict[str, Any]]
@@ -84,7 +87,7 @@ _CASES: Final[Mapping[HTTPStatus, _Case]] = {
         ),
     ),
     HTTPStatus.GONE: _Case(
-        "The file is no longer kept.",
+        "What it names is no longer kept, or too old.",
         "The output is no longer kept.",
         Problem("aspect", "expired", "The output is no longer kept.", "Ask for the job anew."),
     ),
@@ -104,7 +107,7 @@ _CASES: Final[Mapping[HTTPStatus, _Case]] = {
         Problem("prompt", "empty", "prompt is empty.", "Write a prompt."),
     ),
     HTTPStatus.TOO_MANY_REQUESTS: _Case(
-        "The tenant asks more often than is allowed.",
+        "The tenant asks more often than is allowed, or for more than can be made in time.",
         "This tenant asks more often than is allowed.",
         Problem("", "rate", "This tenant asks more often than is allowed.", "Wait."),
         ("Retry-After",),
@@ -123,6 +126,7 @@ _OF_ALL: Final = (
     HTTPStatus.BAD_REQUEST,
     HTTPStatus.UNAUTHORIZED,
     HTTPStatus.FORBIDDEN,
+    HTTPStatus.TOO_MANY_REQUESTS,
     HTTPStatus.INTERNAL_SERVER_ERROR,
     HTTPStatus.SERVICE_UNAVAILABLE,
 )
@@ -215,8 +219,46 @@ def _document(app: FastAPI) -> dict[str, Any]:
         for path in said["paths"].values():
             for operation in path.values():
                 _without_validation(operation["responses"])
+        said["webhooks"] = {kind.value: _webhook(kind) for kind in EventType}
+        schemas |= _EVENT_PARTS
         app.openapi_schema = said
     return app.openapi_schema
+
+
+def _webhook(kind: EventType) -> dict[str, Any]:
+    """Return what we send for an event, and what we take for a receipt."""
+    told = event.schema(kind, reference="#/components/schemas/{model}")
+    told.pop("$defs", None)
+    signed = {
+        "webhook-id": "The same in each retry: drop what you have had.",
+        "webhook-timestamp": "Seconds since 1970, of this very try.",
+        "webhook-signature": "`v1,` and the signature, for each secret that is valid.",
+    }
+    parameters = [
+        {"name": name, "in": "header", "required": True, "schema": {"type": "string"}}
+        | {"description": text}
+        for name, text in signed.items()
+    ]
+    answers = {
+        "2XX": {"description": "You have it."},
+        "410": {"description": "You want no more: the endpoint is disabled."},
+        "default": {"description": "We try again, over hours; Retry-After is honoured."},
+    }
+    body = {"required": True, "content": {JSON: {"schema": told}}}
+    return {
+        "post": {
+            "summary": event.SAYS[kind],
+            "operationId": kind.value,
+            "parameters": parameters,
+            "requestBody": body,
+            "responses": answers,
+        }
+    }
+
+
+_EVENT_PARTS: Final = event.schema(
+    EventType.JOB_SUCCEEDED, reference="#/components/schemas/{model}"
+).get("$defs", {})
 
 
 def _without_validation(responses: dict[str, Any]) -> None:

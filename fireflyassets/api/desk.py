@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
 from http import HTTPStatus
+from math import ceil
 from threading import BoundedSemaphore, Lock
 from typing import Annotated, Final, cast
 from urllib.parse import urlsplit
@@ -16,8 +17,12 @@ from urllib.parse import urlsplit
 from fastapi import Depends, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer, SecurityScopes
 
+from fireflyassets.adapters.guarded_http import Guard
+from fireflyassets.adapters.webhook_secrets import WebhookSecrets
+from fireflyassets.api.campaign_reads import CampaignReads
 from fireflyassets.api.problems import ProblemRaised, not_found
-from fireflyassets.api.reads import Buckets, KeptPages
+from fireflyassets.api.reads import Buckets, KeptPages, Kind
+from fireflyassets.api.seals import Seals
 from fireflyassets.api.thumbnails import Thumbnails
 from fireflyassets.api.tokens import Bearers, Caller, Refused, Scope
 from fireflyassets.core import ids
@@ -29,20 +34,29 @@ from fireflyassets.core.request import Problem
 from fireflyassets.core.status import ENDED
 from fireflyassets.limiter.port import Limiter
 from fireflyassets.ports.backlog import Backlog
+from fireflyassets.ports.campaign_store import CampaignStore
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets.ports.clock import Clock
+from fireflyassets.ports.entries import History
 from fireflyassets.ports.guardrail import Guardrail
 from fireflyassets.ports.keys import SigningKeys
 from fireflyassets.ports.ledger import JobLedger
+from fireflyassets.ports.metrics import MetricHistory
 from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.ports.pictures import PictureReader
 from fireflyassets.ports.queue import JobQueue
+from fireflyassets.ports.webhooks import WebhookStore
 from fireflyassets.settings import Settings
 from fireflyassets.stages import causes
+from fireflyassets.stages.admission import Admission
+from fireflyassets.stages.bench import UNTOUCHED
+from fireflyassets.stages.endpoints import Endpoints
 from fireflyassets.stages.intake import Intake
 from fireflyassets.stages.outlook import Outlook
-from fireflyassets.stages.pinning import pinned
+from fireflyassets.stages.pinning import Pins, pinned
+from fireflyassets.stages.planning import Planning
 from fireflyassets.stages.replay import Replays
+from fireflyassets.stages.retries import Retries
 from fireflyassets.stages.steering import Steering
 from fireflyassets.wave.asking import Asking
 from fireflyassets.wave.assembly import LimitsOf
@@ -55,6 +69,8 @@ _BEARER: Final = HTTPBearer(
 )
 
 
+_OF_ONE: Final = frozenset({"job_id", "endpoint_id", "delivery_id"})
+"""Names in the address of what is about one job; other reads may be about thousands."""
 _MOST_UPLOADS: Final = 8
 """Pictures that are in hand or wait at a time: the server has threads for other requests."""
 
@@ -74,6 +90,11 @@ class Ports:
     guardrail: Guardrail
     limits: LimitsOf
     limiter: Limiter
+    webhooks: WebhookStore
+    webhook_secrets: WebhookSecrets
+    guard: Guard
+    metrics: MetricHistory
+    campaigns: CampaignStore
 
 
 class Desk:
@@ -83,14 +104,6 @@ class Desk:
         self.ports = ports
         self._kept: dict[tuple[str, str, str], timedelta] = {}
         self.api_url = settings.api_url.rstrip("/")
-        self.intake = Intake(
-            ports.ledger,
-            ports.objects,
-            ports.queue,
-            ports.catalogue,
-            ports.clock,
-            ports.guardrail,
-        )
         self.outlook = Outlook(
             ports.ledger,
             ports.backlog,
@@ -99,16 +112,39 @@ class Desk:
             ports.limits,
             ports.clock,
         )
+        self.intake = Intake(
+            ports.ledger,
+            ports.objects,
+            ports.queue,
+            ports.catalogue,
+            ports.clock,
+            ports.guardrail,
+            Admission(self.outlook, settings.max_backlog),
+        )
         self.asking = Asking(self.outlook)
+        self.planning = Planning(self.intake, self.outlook)
+        self.seals = Seals(settings.session_keys) if settings.session_keys else None
         self.thumbnails = Thumbnails(ports.ledger, ports.objects, ports.pictures)
         self.steering = Steering(ports.ledger, ports.clock, self._keep)
+        self.endpoints = Endpoints(ports.webhooks, ports.clock)
+        self.topic_accounts = settings.webhook_topic_accounts
         self.bearers = Bearers(ports.keys, ports.clock, settings)
-        self.buckets = Buckets(ports.clock, per_minute=settings.lists_per_minute)
+        self.buckets = Buckets(
+            ports.clock,
+            {
+                Kind.LISTS: settings.lists_per_minute,
+                Kind.READS: settings.reads_per_minute,
+                Kind.WRITES: settings.writes_per_minute,
+            },
+        )
         self.pages = KeptPages(ports.clock)
+        self.campaigns = CampaignReads(ports.backlog, self.planning, ports.clock)
         self.uploads = BoundedSemaphore(_MOST_UPLOADS)
-        # One at a time: the largest takes most of a gigabyte while it is converted.
+        # One at a time: the largest takes half a gigabyte while it is converted.
         self.decoding = Lock()
+        self.house_tenant = settings.house_tenant
         self._replays = settings.replays_per_job
+        self.retries = Retries(Pins(ports.objects, ports.catalogue), self._replays)
 
     def replays(self) -> Replays:
         """Return the use case of replays, for one look at their causes."""
@@ -144,8 +180,12 @@ AtDesk = Annotated[Desk, Depends(desk)]
 _Given = Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)]
 
 
-def caller(at: AtDesk, given: _Given, needed: SecurityScopes) -> Caller:
-    """Return who asks, or refuse: 401 without a good token, 403 without the scopes *needed*."""
+def caller(request: Request, at: AtDesk, given: _Given, needed: SecurityScopes) -> Caller:
+    """Return who asks, or refuse: 401 without a good token, 403 without the scopes *needed*.
+
+    Raises:
+        ProblemRaised: Those, and 429 for a tenant that asks too often.
+    """
     if given is None:
         raise _unknown(Refused("bearer", "No token was sent.", "Send Authorization: Bearer …"))
     who = at.bearers.read(given.credentials)
@@ -162,7 +202,29 @@ def caller(at: AtDesk, given: _Given, needed: SecurityScopes) -> Caller:
                 "WWW-Authenticate": f'Bearer error="insufficient_scope", scope="{missing[0]}"'
             },
         )
+    count(request, at, who.tenant)
     return who
+
+
+def count(request: Request, at: Desk, tenant: str) -> None:
+    """Count one ask of a tenant: the one place for routes of the API and of pages.
+
+    Raises:
+        ProblemRaised: 429, with how many seconds to wait.
+    """
+    kind = Kind.READS if request.method in {"GET", "HEAD"} else Kind.WRITES
+    if kind is Kind.READS and not _OF_ONE & set(request.path_params):
+        kind = Kind.LISTS
+    wait = at.buckets.take(tenant, kind)
+    if wait is not None:
+        sentence = f"This tenant asks for {kind} more often than is allowed."
+        fix = "Wait as long as Retry-After says; send briefs, read pages, and ask less often."
+        raise ProblemRaised(
+            HTTPStatus.TOO_MANY_REQUESTS,
+            sentence,
+            Problem("", "rate", sentence, fix),
+            headers={"Retry-After": str(ceil(wait.total_seconds()))},
+        )
 
 
 def _unknown(why: Refused) -> ProblemRaised:
@@ -185,15 +247,17 @@ def onlooker(request: Request, at: AtDesk, given: _Given) -> Caller | None:
     """Return who may see pictures, or None for the staff of a local stack, who see all.
 
     Pages of Dagster show our pictures without a token. That is allowed only where both our public
-    address and the one who asks are this machine.
+    address and the one who asks are this machine, and by that address alone: a name of somebody
+    else's that resolves here would else let their page read them (DNS rebinding).
     """
     if (
         given is None
         and at.is_local
         and is_loopback(request.client.host if request.client else None)
+        and request.headers.get("Host", "").lower() == urlsplit(at.api_url).netloc.lower()
     ):
         return None
-    return caller(at, given, SecurityScopes([Scope.READ.value]))
+    return caller(request, at, given, SecurityScopes([Scope.READ.value]))
 
 
 Onlooker = Annotated[Caller | None, Depends(onlooker)]
@@ -207,14 +271,19 @@ def job_row(at: Desk, tenant: str, job_id: str) -> JobRow:
     return found[job_id]
 
 
-def costed(at: Desk, row: JobRow) -> JobRow:
+def history_of(at: Desk, row: JobRow) -> History:
+    """Return what was sent and made for a job; one that no wave has had is not asked for."""
+    return UNTOUCHED if row.epoch == 0 else at.ports.ledger.history(row.job_id)
+
+
+def costed(at: Desk, row: JobRow, history: History | None = None) -> JobRow:
     """Return a row with what its calls have cost so far: one read more, where that may have moved.
 
     The stored figures are those of its end; a job that no wave has had has none.
     """
     if row.epoch == 0 or (row.status in ENDED and not row.unsettled):
         return row
-    history = at.ports.ledger.history(row.job_id)
+    history = history or at.ports.ledger.history(row.job_id)
     if not history.attempts:
         return row
     cost = history.cost

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from http import HTTPStatus
+from math import ceil
 from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Header, Query, Request, Response
@@ -16,8 +17,16 @@ from fireflyassets.core import ids, schemas
 from fireflyassets.core.brief import Row, json_object, read_csv, read_json_lines
 from fireflyassets.core.request import KEY_FIELD, Problem, RawRequest, raw_request
 from fireflyassets.ports.entries import Conflict, Recorded
+from fireflyassets.stages.admission import Overload, Overloaded
 from fireflyassets.stages.budgeting import Unaffordable
-from fireflyassets.stages.intake import Answer, Invalid, Priced, Withheld
+from fireflyassets.stages.intake import (
+    Answer,
+    Invalid,
+    Priced,
+    Withheld,
+    conflict,
+    problems_of,
+)
 
 router: Final = APIRouter()
 
@@ -39,6 +48,7 @@ _REFUSALS: Final = refusals(
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
     HTTPStatus.UNPROCESSABLE_ENTITY,
+    HTTPStatus.TOO_MANY_REQUESTS,
 )
 
 
@@ -75,8 +85,10 @@ def accept_job(
     if isinstance(answer, Unaffordable):
         problem = answer.problem()
         raise ProblemRaised(HTTPStatus.PAYMENT_REQUIRED, "The job was not accepted.", problem)
+    if isinstance(answer, Overloaded):
+        raise too_many(answer.over, "The job was not accepted.", answer.problem())
     if isinstance(answer, Conflict | Withheld):
-        raise ProblemRaised(HTTPStatus.CONFLICT, "The job was not accepted.", shapes.conflict())
+        raise ProblemRaised(HTTPStatus.CONFLICT, "The job was not accepted.", conflict())
     if dry_run == "true":
         return JSONResponse(shapes.estimate(campaign, rows, [answer], [], api_url=at.api_url))
     told = shapes.job(answer.row, api_url=at.api_url)
@@ -119,22 +131,44 @@ def accept_brief(
         partial=partial == "true",
         dry_run=dry_run == "true",
     )
-    problems = shapes.problems_of(brief.rows, answers)
-    bad = sum(isinstance(answer, Invalid | Conflict | Unaffordable) for answer in answers)
-    # Without `partial` a bad row stops all new ones; only a race lets some be recorded beside it.
-    new = any(isinstance(answer, Recorded | Priced) for answer in answers)
-    if bad == len(answers) or (bad and partial == "false" and not new):
-        status = _refusal(answers)
-        why = f"{bad} of {len(answers)} rows have problems"
-        if status is HTTPStatus.PAYMENT_REQUIRED:
-            why = "a budget has no room for it"
-        raise ProblemRaised(status, f"Nothing new was accepted: {why}.", *problems)
+    problems = problems_of(brief.rows, answers)
+    insist_on_some(answers, problems, partial=partial == "true")
     if dry_run == "true":
         return JSONResponse(
             shapes.estimate(campaign, brief.rows, answers, problems, api_url=at.api_url)
         )
     told = shapes.batch(campaign, brief.rows, answers, problems, api_url=at.api_url)
     return JSONResponse(told, HTTPStatus.ACCEPTED)
+
+
+def insist_on_some(
+    answers: Sequence[Answer], problems: Sequence[Problem], *, partial: bool
+) -> None:
+    """Return where some row of a brief was accepted, or all are known.
+
+    Raises:
+        ProblemRaised: Nothing new was accepted, and why.
+    """
+    bad = sum(isinstance(one, Invalid | Conflict | Unaffordable | Overloaded) for one in answers)
+    # Without `partial` a bad row stops all new ones; only a race lets some be recorded beside it.
+    new = any(isinstance(answer, Recorded | Priced) for answer in answers)
+    if bad == len(answers) or (bad and not partial and not new):
+        status = _refusal(answers)
+        late = next((one.over for one in answers if isinstance(one, Overloaded)), None)
+        if late is not None and status is not HTTPStatus.UNPROCESSABLE_ENTITY:
+            raise too_many(late, f"Nothing new was accepted: {late.sentence}", *problems)
+        why = f"{bad} of {len(answers)} rows have problems"
+        if status is HTTPStatus.PAYMENT_REQUIRED:
+            why = "a budget has no room for it"
+        raise ProblemRaised(status, f"Nothing new was accepted: {why}.", *problems)
+
+
+def too_many(over: Overload, detail: str, *problems: Problem) -> ProblemRaised:
+    """Return the problem of work that would not be made in time: later, or never as it is."""
+    if over.after is None:
+        return ProblemRaised(HTTPStatus.UNPROCESSABLE_ENTITY, detail, *problems)
+    headers = {"Retry-After": str(ceil(over.after.total_seconds()))}
+    return ProblemRaised(HTTPStatus.TOO_MANY_REQUESTS, detail, *problems, headers=headers)
 
 
 def _refusal(answers: Sequence[Answer]) -> HTTPStatus:

@@ -13,6 +13,7 @@ from types import FrameType
 import uvicorn
 
 from fireflyassets import composition
+from fireflyassets.adapters.campaign_store import FileCampaignStore
 from fireflyassets.adapters.key_sets import FetchedKeys
 from fireflyassets.adapters.metrics_server import MetricsServer
 from fireflyassets.adapters.provider import OidcProvider
@@ -71,6 +72,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         guardrail=factory.guardrail,
         limits=factory.catalogue.limits_for,
         limiter=factory.limiter,
+        webhooks=factory.webhooks,
+        webhook_secrets=factory.webhook_secrets,
+        guard=composition.guard(settings),
+        metrics=factory.metrics,
+        campaigns=FileCampaignStore(settings.project, v4=settings.firefly_v4),
         keys=FetchedKeys(factory.clock, issuer=settings.oidc_issuer, url=settings.oidc_keys_url),
     )
     if chosen.metrics_port is not None:

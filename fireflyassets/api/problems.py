@@ -13,13 +13,16 @@ from typing import Annotated, Any, Final, NotRequired
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
+from fastapi.routing import iter_route_contexts
 from pydantic import Field
 from starlette.exceptions import HTTPException
+from starlette.routing import compile_path
 from typing_extensions import TypedDict
 
 from fireflyassets.api import rules
 from fireflyassets.core.errors import (
     BudgetsUnreadable,
+    CampaignMoved,
     CampaignOutOfService,
     FactoryError,
     Refused,
@@ -142,9 +145,13 @@ def _raised(request: Request, error: Exception) -> Response:
 def _refused(request: Request, error: Exception) -> Response:
     remedy = getattr(error, "remedy", "")
     problem = Problem("", type(error).__name__, str(error), remedy)
-    if isinstance(error, UnknownCampaign):
+    if isinstance(error, UnknownCampaign | CampaignMoved):
+        moved = isinstance(error, CampaignMoved)
         problem = Problem("campaign", "unknown", str(error), "Check the spelling.")
-        return response(request, HTTPStatus.NOT_FOUND, str(error), (problem,))
+        if moved:
+            problem = Problem("token", "plan", str(error), remedy)
+        status = HTTPStatus.CONFLICT if moved else HTTPStatus.NOT_FOUND
+        return response(request, status, str(error), (problem,))
     if isinstance(error, BudgetsUnreadable):
         # The file and its figures are the operators' business.
         _log.error("%s %s", error, error.remedy)
@@ -192,7 +199,20 @@ def _of_parameter(fault: Mapping[str, Any]) -> Problem:
 def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - the handler is registered for it.
     status = HTTPStatus(error.status_code)
-    return response(request, status, status.description or status.phrase, (), error.headers)
+    headers = error.headers
+    if status is HTTPStatus.METHOD_NOT_ALLOWED:
+        headers = {"Allow": ", ".join(sorted(_methods(request)))}
+    return response(request, status, status.description or status.phrase, (), headers)
+
+
+def _methods(request: Request) -> set[str]:
+    """Return what an address allows; the router knows of the first route alone."""
+    return {
+        method
+        for route in iter_route_contexts(request.app.routes)
+        if route.path and compile_path(route.path)[0].fullmatch(request.scope["path"])
+        for method in route.methods or ()
+    }
 
 
 def _bug(request: Request, error: Exception) -> Response:

@@ -3,13 +3,11 @@
 Belongs here: reads of the caller's own rows. Does not: writes.
 """
 
-from collections.abc import Sequence
 from datetime import timedelta
 from http import HTTPStatus
-from math import ceil
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
 from fastapi.responses import RedirectResponse, Response
 
 from fireflyassets.api import answers, budget_shapes, shapes
@@ -20,40 +18,23 @@ from fireflyassets.api.desk import (
     Desk,
     Onlooker,
     Reader,
-    costed,
     job_row,
     require_campaign,
 )
 from fireflyassets.api.problems import ProblemRaised, not_found
+from fireflyassets.api.shown_job import ShownJob, shown_job
 from fireflyassets.api.tokens import Caller, Scope
 from fireflyassets.core import ids
 from fireflyassets.core.budget import month_of, side_by_side
-from fireflyassets.core.finish import Expectation, expected, is_going
+from fireflyassets.core.finish import Expectation, expected
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.request import Problem
 from fireflyassets.core.status import HumanReview, Status
+from fireflyassets.core.sums import Sums
 from fireflyassets.stages import notify
 from fireflyassets.stages.outlook import each_call
 
 router: Final = APIRouter()
-
-
-def not_too_often(at: AtDesk, who: Reader) -> None:
-    """Refuse a tenant that reads lists more often than the setting allows.
-
-    Raises:
-        ProblemRaised: 429, with how many seconds to wait.
-    """
-    wait = at.buckets.take(who.tenant)
-    if wait is not None:
-        sentence = "This tenant asks for lists and sums more often than is allowed."
-        fix = "Wait as long as Retry-After says; ask for larger pages, and less often."
-        raise ProblemRaised(
-            HTTPStatus.TOO_MANY_REQUESTS,
-            sentence,
-            Problem("", "rate", sentence, fix),
-            headers={"Retry-After": str(ceil(wait.total_seconds()))},
-        )
 
 
 URL_LIFE: Final = timedelta(minutes=5)
@@ -65,13 +46,13 @@ _NOT_STORED: Final = {"Cache-Control": "no-store"}
 
 @router.get(
     "/v1/jobs/{job_id}",
-    response_model=shapes.Job,
+    response_model=ShownJob,
     responses={**RETOLD, **refusals(HTTPStatus.NOT_FOUND)},
 )
 def show_job(at: AtDesk, who: Reader, job_id: str, if_none_match: IfNoneMatch = None) -> Response:
-    """Tell how a job stands, and what its calls have cost so far."""
-    row = costed(at, job_row(at, who.tenant, job_id))
-    return tell(body_of(shapes.job(row, api_url=at.api_url)), if_none_match)
+    """Tell how a job stands, and what its calls and tries have come to so far."""
+    row = job_row(at, who.tenant, job_id)
+    return tell(body_of(shown_job(at, row)), if_none_match)
 
 
 @router.get(
@@ -120,8 +101,7 @@ def _without_outputs(row: JobRow) -> ProblemRaised:
 @router.get(
     "/v1/campaigns/{campaign}",
     response_model=shapes.Campaign,
-    responses={**RETOLD, **refusals(HTTPStatus.NOT_FOUND, HTTPStatus.TOO_MANY_REQUESTS)},
-    dependencies=[Depends(not_too_often)],
+    responses={**RETOLD, **refusals(HTTPStatus.NOT_FOUND)},
 )
 def sum_up(at: AtDesk, who: Reader, campaign: str, if_none_match: IfNoneMatch = None) -> Response:
     """Tell a campaign's counts by status, its cost so far, and when it is expected to be done."""
@@ -130,24 +110,21 @@ def sum_up(at: AtDesk, who: Reader, campaign: str, if_none_match: IfNoneMatch = 
 
 
 def campaign_sums(at: Desk, tenant: str, campaign: str) -> shapes.Campaign:
-    """Return a campaign's sums; its index may be a moment late."""
-    ledger = at.ports.ledger
-    rows = ledger.campaign_jobs(tenant, campaign)
+    """Return a campaign's sums, seconds late at most; whether it is on hold is told as it is."""
     fault = at.ports.catalogue.fault(f"{tenant}/{campaign}")
-    hold = ledger.campaign_hold(tenant, campaign)
-    finish = _finish(at, tenant, campaign, rows, stopped=fault is not None or hold is not None)
-    return shapes.campaign(campaign, rows, hold, finish, out_of_service=fault)
+    hold = at.ports.ledger.campaign_hold(tenant, campaign)
+    sums = at.campaigns.sums(tenant, campaign)
+    finish = _finish(at, tenant, campaign, sums, stopped=fault is not None or hold is not None)
+    return shapes.campaign(campaign, sums, hold, finish, out_of_service=fault)
 
 
-def _finish(
-    at: Desk, tenant: str, campaign: str, rows: Sequence[JobRow], *, stopped: bool
-) -> Expectation:
+def _finish(at: Desk, tenant: str, campaign: str, sums: Sums, *, stopped: bool) -> Expectation:
     if stopped:
         why = "No finish is expected: it is on hold or out of service."
         return Expectation(None, None, why)
     loaded = at.ports.catalogue.campaign(tenant, campaign)
-    traffic = at.outlook.traffic(loaded, own=sum(map(is_going, rows)))
-    return expected(rows, each_call(loaded), traffic)
+    traffic = at.outlook.traffic(loaded, own=sums.going)
+    return expected(sums, each_call(loaded), traffic)
 
 
 @router.get(
@@ -158,10 +135,8 @@ def _finish(
         **refusals(
             HTTPStatus.NOT_FOUND,
             HTTPStatus.UNPROCESSABLE_ENTITY,
-            HTTPStatus.TOO_MANY_REQUESTS,
         ),
     },
-    dependencies=[Depends(not_too_often)],
 )
 def list_jobs(
     at: AtDesk,

@@ -5,9 +5,7 @@ nothing else keeps them exact on the way; times are ISO 8601 in UTC. ``costActua
 certainly billed, ``costPossible`` what may have been billed besides.
 """
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from decimal import Decimal
 from typing import Annotated
 
@@ -19,12 +17,12 @@ from fireflyassets.core import guidance
 from fireflyassets.core.brief import Row
 from fireflyassets.core.finish import Expectation
 from fireflyassets.core.job import Hold, JobRow
-from fireflyassets.core.request import KEY_FIELD, Problem
+from fireflyassets.core.request import Problem
 from fireflyassets.core.status import HumanReview, Status
-from fireflyassets.ports.entries import Conflict, Duplicate, Recorded
+from fireflyassets.core.sums import Sums
+from fireflyassets.ports.entries import Duplicate, Recorded
 from fireflyassets.stages import notify
-from fireflyassets.stages.budgeting import Unaffordable
-from fireflyassets.stages.intake import Answer, Invalid, Priced
+from fireflyassets.stages.intake import Answer, Priced
 
 Operations = Annotated[
     str,
@@ -153,24 +151,23 @@ def job(row: JobRow, *, api_url: str) -> Job:
 
 def campaign(
     name: str,
-    rows: Sequence[JobRow],
+    sums: Sums,
     hold: Hold | None,
     finish: Expectation,
     *,
     out_of_service: str | None,
 ) -> Campaign:
     """Return a campaign's sums over all its jobs, and why it makes none now, if it does not."""
-    counts = Counter(row.status for row in rows)
     return {
         "campaignId": name,
         "outOfService": out_of_service,
-        "jobs": len(rows),
-        "byStatus": {status.value: counts[status] for status in Status},
-        "held": sum(row.hold is not None for row in rows),
+        "jobs": sums.jobs,
+        "byStatus": {status.value: sums.by_status[status] for status in Status},
+        "held": sums.held,
         "hold": hold.reason if hold else None,
-        "costEstimate": str(sum((row.cost_estimate for row in rows), Decimal(0))),
-        "costActual": str(sum((row.cost_actual or Decimal(0) for row in rows), Decimal(0))),
-        "costPossible": str(sum((row.cost_possible or Decimal(0) for row in rows), Decimal(0))),
+        "costEstimate": str(sums.estimate),
+        "costActual": str(sums.certain),
+        "costPossible": str(sums.possible),
         "expectedFinish": None if finish.at is None else notify.instant(finish.at),
         "expectedFinishLate": None if finish.late_at is None else notify.instant(finish.late_at),
         "expectedFinishNote": finish.note,
@@ -228,32 +225,3 @@ def estimate(
         "costEstimate": str(sum((row.cost_estimate for row in priced), Decimal(0))),
         "problems": [said(problem, api_url=api_url) for problem in problems],
     }
-
-
-def problems_of(rows: Sequence[Row], answers: Sequence[Answer]) -> list[Problem]:
-    """Return the problems of all rows; a conflict is one of the key.
-
-    What no row of the brief got past, a budget without room, is told once and of no row.
-    """
-    none_fits = not any(isinstance(answer, Recorded | Priced) for answer in answers)
-    over = {one.over: one for one in answers if none_fits and isinstance(one, Unaffordable)}
-    told = [one.problem() for one in over.values()]
-    for row, answer in zip(rows, answers, strict=True):
-        if isinstance(answer, Invalid):
-            told += answer.problems
-        elif isinstance(answer, Conflict):
-            named = row.raw.key_field if row.raw else KEY_FIELD
-            told.append(replace(conflict(), field=named, row=row.number))
-        elif isinstance(answer, Unaffordable) and answer.over not in over:
-            told.append(answer.problem(row.number))
-    return told
-
-
-def conflict() -> Problem:
-    """Return the problem of a key that stands for another request."""
-    return Problem(
-        KEY_FIELD,
-        "conflict",
-        "Another request was recorded under this key.",
-        "Send it under a new key, or repeat the first request exactly.",
-    )

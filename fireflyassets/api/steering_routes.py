@@ -12,9 +12,10 @@ from fastapi.responses import JSONResponse, Response
 from fireflyassets.api import shapes
 from fireflyassets.api.bodies import JSON, ReasonBody
 from fireflyassets.api.description import refusals
-from fireflyassets.api.desk import AtDesk, Operator, Writer, costed, job_row, require_campaign
+from fireflyassets.api.desk import AtDesk, Operator, Writer, job_row, require_campaign
 from fireflyassets.api.problems import ProblemRaised
 from fireflyassets.api.result_routes import campaign_sums
+from fireflyassets.api.shown_job import ShownJob, shown_job
 from fireflyassets.core import schemas
 from fireflyassets.core.brief import json_object
 from fireflyassets.core.request import Problem, reason_of
@@ -24,7 +25,7 @@ router: Final = APIRouter()
 
 _OF_A_CAMPAIGN: Final = refusals(HTTPStatus.NOT_FOUND)
 _CANCELLING: Final[dict[str, Any]] = {
-    "model": shapes.Job,
+    "model": ShownJob,
     "description": "A run works on the job and ends it within half a minute, or once what it has "
     "in flight at Adobe has ended.",
 }
@@ -52,7 +53,7 @@ def _reason(body: bytes) -> str:
 
 @router.post(
     "/v1/jobs/{job_id}/cancel",
-    response_model=shapes.Job,
+    response_model=ShownJob,
     responses={HTTPStatus.ACCEPTED: _CANCELLING}
     | refusals(HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT),
 )
@@ -70,12 +71,12 @@ def cancel_job(at: AtDesk, who: Writer, job_id: str) -> Response:
             Problem("job_id", "status", told.reason, told.fix),
         )
     status = HTTPStatus.ACCEPTED if isinstance(told, Cancelling) else HTTPStatus.OK
-    return JSONResponse(shapes.job(costed(at, told.row), api_url=at.api_url), status)
+    return JSONResponse(shown_job(at, told.row), status)
 
 
 @router.post(
     "/v1/jobs/{job_id}/resume",
-    response_model=shapes.Job,
+    response_model=ShownJob,
     responses=refusals(HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT) | _OF_A_REASON,
     openapi_extra=_with_reason(required=True),
 )
@@ -89,7 +90,7 @@ def resume_job(at: AtDesk, who: Operator, job_id: str, body: ReasonBody) -> Resp
             "The job was not resumed.",
             Problem("job_id", "status", told.reason, told.fix),
         )
-    return JSONResponse(shapes.job(told, api_url=at.api_url))
+    return JSONResponse(shown_job(at, told))
 
 
 @router.post(
@@ -103,6 +104,7 @@ def hold_campaign(at: AtDesk, who: Operator, campaign: str, body: ReasonBody) ->
     require_campaign(at, who.tenant, campaign)
     reason = _reason(body) if body else "asked for"
     at.steering.hold(who.tenant, campaign, reason=reason, by=who.subject)
+    at.campaigns.moved(who.tenant, campaign)
     return JSONResponse(campaign_sums(at, who.tenant, campaign))
 
 
@@ -113,6 +115,7 @@ def resume_campaign(at: AtDesk, who: Operator, campaign: str) -> Response:
     """Let a campaign go on. Asking again is safe."""
     require_campaign(at, who.tenant, campaign)
     at.steering.resume(who.tenant, campaign)
+    at.campaigns.moved(who.tenant, campaign)
     return JSONResponse(campaign_sums(at, who.tenant, campaign))
 
 
@@ -126,4 +129,5 @@ def cancel_campaign(at: AtDesk, who: Operator, campaign: str) -> Response:
     """
     require_campaign(at, who.tenant, campaign)
     at.steering.cancel_all(who.tenant, campaign, by=who.subject)
+    at.campaigns.moved(who.tenant, campaign)
     return JSONResponse(campaign_sums(at, who.tenant, campaign))

@@ -3,14 +3,13 @@
 from http import HTTPStatus
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 from fastapi.responses import JSONResponse, Response
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from fireflyassets.api.description import refusals
 from fireflyassets.api.desk import AtDesk, Reader, job_row
-from fireflyassets.api.result_routes import not_too_often
 from fireflyassets.core.cause import HeldBy
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import Status
@@ -54,7 +53,6 @@ def told(row: JobRow, found: Why) -> JobWhy:
     "/v1/jobs/{job_id}/why",
     response_model=JobWhy,
     responses=refusals(HTTPStatus.NOT_FOUND, HTTPStatus.TOO_MANY_REQUESTS),
-    dependencies=[Depends(not_too_often)],
 )
 def tell_why(at: AtDesk, who: Reader, job_id: str) -> Response:
     """Tell what holds a job, since when, when it is likely to begin, and who can lift it."""

@@ -31,6 +31,7 @@ from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.stages.budget_proof import Proof, prove
 
 _OF: Final = ("customer", "month", "scope")
+_NOBODY: Final = "No customer is loaded."
 _SHOWN: Final = (*_OF, "cap", "raised", "until", "spent", "reserved", "left")
 
 
@@ -138,7 +139,7 @@ class BudgetDesk:
             mine = [self._line(one) for one in self._standings(name, of_month)]
             none = dict.fromkeys(_SHOWN, "") | {"customer": name, "scope": "no budget is set"}
             rows += mine or [none | {"month": of_month}]
-        print(json.dumps(rows, indent=2) if as_json else table(_SHOWN, rows))
+        print(json.dumps(rows, indent=2) if as_json else table(_SHOWN, rows, nothing=_NOBODY))
         return 0
 
     def raise_cap(self, customer: str, of_month: str | None, scope: str, raised: Raise) -> int:
@@ -159,7 +160,7 @@ class BudgetDesk:
             )
         self.ledger.raise_cap(customer, of_month, scope, raised)
         (one,) = (one for one in self._standings(customer, of_month) if one.counter.scope == scope)
-        print(table(_SHOWN, [self._line(one)]))
+        print(table(_SHOWN, [self._line(one)], nothing=_NOBODY))
         return 0
 
     def prove(self, customer: str | None, of_month: str | None) -> int:

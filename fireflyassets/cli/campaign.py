@@ -1,24 +1,28 @@
 """``fireflyassets campaign``: look at what is configured, before anything is paid.
 
-Belongs here: checking and listing the files of a project folder, and locking its documents.
-Does not: changing anything else.
+Belongs here: checking, listing and adding the files of a project folder, locking documents.
+Does not: changing a campaign that is there.
 """
 
 import argparse
 import json
 from pathlib import Path
 
-from fireflyassets.adapters import lock_file
+from fireflyassets.adapters import lock_file, yaml_file
 from fireflyassets.adapters.campaign_files import FILE_NAME, read_for_lock
+from fireflyassets.adapters.campaign_store import FileCampaignStore
+from fireflyassets.adapters.clock import SystemClock
 from fireflyassets.adapters.files import FileCatalogue
-from fireflyassets.core.campaign import Campaign
+from fireflyassets.core.campaign import Campaign, CampaignConfig
 from fireflyassets.core.errors import UnknownCampaign, UnusableConfiguration
 from fireflyassets.core.schemas import SCHEMAS, document
+from fireflyassets.ports.campaign_store import Added, NameTaken, Unusable
 from fireflyassets.settings import Settings
+from fireflyassets.stages import adding
 
 
 def add_to(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:  # pyright: ignore[reportPrivateUsage] - the type has no public name.
-    """Add ``campaign check``, ``lock``, ``list`` and ``schema``."""
+    """Add ``campaign check``, ``add``, ``lock``, ``list`` and ``schema``."""
     group = subparsers.add_parser("campaign", help="check and list the campaigns of a project")
     commands = group.add_subparsers(required=True, metavar="COMMAND")
     check = commands.add_parser(
@@ -36,7 +40,10 @@ def add_to(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     schema = commands.add_parser("schema", help="print a JSON Schema, for editors and clients")
     schema.add_argument("name", nargs="?", choices=sorted(SCHEMAS), default="campaign")
     schema.set_defaults(run=run_schema)
-    for command in (check, locking, listing):
+    adding = commands.add_parser("add", help="put a campaign's file, with what it names, in place")
+    adding.add_argument("file", type=Path, help="its campaign.yaml; the files lie beside it")
+    adding.set_defaults(run=run_add)
+    for command in (check, locking, adding, listing):
         command.add_argument(
             "--project", type=Path, help="the project's folder (default: the setting, or this one)"
         )
@@ -75,6 +82,23 @@ def run_lock(arguments: argparse.Namespace) -> int:
         print(f"released  {fact.partition('; ')[0]}")
     print(f"locked    {lock_file.write(folder, config, parts.templates, parts.fonts)}")
     return 0
+
+
+def run_add(arguments: argparse.Namespace) -> int:
+    """Add a campaign from a file; a running stack takes it by itself."""
+    settings = Settings()
+    file: Path = arguments.file
+    config = adding.still_to_come(yaml_file.read(file, CampaignConfig), SystemClock().now())
+    store = FileCampaignStore(arguments.project or settings.project, v4=settings.firefly_v4)
+    match store.add_with(config, file.parent):
+        case Added(campaign):
+            print(f"added        {_line(campaign)}")
+            return 0
+        case NameTaken():
+            problem = adding.name_taken(config.campaign)
+            raise UnusableConfiguration(f"{problem.message} {problem.fix}")
+        case Unusable(reason):
+            raise UnusableConfiguration(f"{file}: {reason}")
 
 
 def run_list(arguments: argparse.Namespace) -> int:

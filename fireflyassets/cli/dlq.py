@@ -7,7 +7,7 @@ becomes of dead letters (``stages/letters.py``). The wiring is loaded when a com
 import argparse
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -19,7 +19,9 @@ from fireflyassets.core.failure import FailureClass
 from fireflyassets.stages import snapshot
 from fireflyassets.stages.letters import Letters
 from fireflyassets.stages.replay import Choice, Dead, Replays, class_of, sums
+from fireflyassets.stages.retries import Retries
 
+_NONE: Final = "No such job is in dlq."
 _SUMS: Final = ("class", "jobs", "oldest", "operations", "goes", "cause")
 _JOBS: Final = ("job", "class", "campaign", "since", "replays", "operations", "state", "why")
 _LETTERS: Final = ("letter", "kind", "customer", "found", "why")
@@ -34,7 +36,7 @@ class NoSuchDeadJob(FactoryError):
 
 
 def add_to(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:  # pyright: ignore[reportPrivateUsage] - the type has no public name.
-    """Add ``dlq list``, ``dlq show`` and ``dlq replay``."""
+    """Add ``dlq list``, ``show``, ``replay``, ``abort`` and ``drop``."""
     group = subparsers.add_parser("dlq", help="see what can be run again, at what price; do it")
     commands = group.add_subparsers(required=True, metavar="COMMAND")
     listing = commands.add_parser("list", help="list jobs in dlq by class, and dead letters")
@@ -58,6 +60,15 @@ def add_to(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     replay.add_argument("--by", type=said, metavar="NAME", help="who; kept for good")
     replay.add_argument("--why", type=said, metavar="TEXT", help="the reason; kept for good")
     replay.set_defaults(run=run_replay)
+    abort = commands.add_parser("abort", help="take back what a replay moved and no wave has begun")
+    abort.add_argument("record", metavar="RECORD", help="as `dlq replay` names it")
+    abort.set_defaults(run=run_abort)
+    drop = commands.add_parser("drop", help="settle dead letters that become no job, for good")
+    drop.add_argument("letters", nargs="+", metavar="LETTER", help="as `dlq list` names it")
+    drop.set_defaults(run=run_drop)
+    for command in (abort, drop):
+        command.add_argument("--by", type=said, required=True, help="who; kept for good")
+        command.add_argument("--why", type=said, required=True, help="the reason; kept for good")
 
 
 def _add_choice(command: argparse.ArgumentParser) -> None:
@@ -140,12 +151,24 @@ def run_replay(arguments: argparse.Namespace) -> int:
     return at.send_on(by=by, why=why) if letters else at.go(plan, by=by, why=why, spread=spread)
 
 
+def run_abort(arguments: argparse.Namespace) -> int:
+    """Take back what still waits of a replay."""
+    at, record = desk(), str(arguments.record)
+    at.tell(at.replays.abort().of(record, by=arguments.by, why=arguments.why).sentence())
+    return 0
+
+
+def run_drop(arguments: argparse.Namespace) -> int:
+    """Settle letters of this process's bucket."""
+    return desk().drop(arguments.letters, by=arguments.by, why=arguments.why)
+
+
 def desk() -> "DeadDesk":
     """Return the desk over this process's own ports."""
     from fireflyassets import composition  # noqa: PLC0415 - loads the AWS client; not for a help.
 
     made = composition.factory()
-    return DeadDesk(composition.replays(made), composition.letters(made))
+    return DeadDesk(composition.replays(made), composition.letters(made), composition.retries(made))
 
 
 @dataclass(frozen=True)
@@ -154,6 +177,7 @@ class DeadDesk:
 
     replays: Replays
     letters: Letters
+    retries: Retries
     tell: Callable[[str], None] = print
 
     def show_all(self, choice: Choice, *, mended: bool, each: bool, as_json: bool) -> int:
@@ -176,9 +200,9 @@ class DeadDesk:
             return 0
         self.print_plan(plan)
         if each:
-            self.tell(f"\n{table(_JOBS, rows)}")
+            self.tell(f"\n{table(_JOBS, rows, nothing=_NONE)}")
         if letters:
-            self.tell(f"\n{table(_LETTERS, letters)}")
+            self.tell(f"\n{table(_LETTERS, letters, nothing=_NONE)}")
         return 0
 
     def show(self, job_id: str) -> int:
@@ -192,23 +216,27 @@ class DeadDesk:
         if row is None:
             raise NoSuchDeadJob(f"There is no job {job_id}.")
         since = row.ended_at or row.updated_at
-        self.tell(snapshot.of(row, ledger.history(job_id), since=since).decode())
+        history = ledger.history(job_id)
+        self.tell(snapshot.of(row, history, self.retries.of(row, history), since=since).decode())
         return 0
 
     def print_plan(self, plan: list[Dead]) -> None:
         """Print the plan by class."""
-        self.tell(table(_SUMS, _by_class(plan)) if plan else "No such job is in dlq.")
+        self.tell(table(_SUMS, _by_class(plan), nothing=_NONE))
 
     def go(self, plan: list[Dead], *, by: str, why: str, spread: timedelta) -> int:
-        """Move what goes, and say how far it is; an interrupt stops between two jobs."""
+        """Move what goes, and say how far it is; an interrupt takes back what has not begun."""
         total = sum(one.goes for one in plan)
         if not total:
             self.print_plan(plan)
             self.tell("Nothing goes now.")
             return 0
-        moved = seen = 0
+        moved, seen = 0, 0
+        moves = self.replays.go(plan, by=by, why=why, spread=spread)
+        abort = f"fireflyassets dlq abort {moves.record} --by NAME --why TEXT"
+        self.tell(f"Take back what waits: {abort}")
         try:
-            for one in self.replays.go(plan, by=by, why=why, spread=spread):
+            for one in moves:
                 seen += 1
                 moved += one.done
                 if one.why:
@@ -216,7 +244,9 @@ class DeadDesk:
                 if seen % _EVERY == 0:
                     self.tell(f"{seen} of {total}")
         except KeyboardInterrupt:
-            self.tell(f"Stopped: {moved} of {total} jobs are queued again, and go on.")
+            moves.close()  # It writes down what it has moved.
+            told = self.replays.abort().of(moves.record, by=by, why="stopped")
+            self.tell(f"Stopped after {moved} of {total} jobs. {told.sentence()}")
             return 130
         self.tell(f"{moved} of {total} jobs are queued again.")
         return 0
@@ -231,6 +261,14 @@ class DeadDesk:
         sent = self.letters.send_all_on(by=by, why=why)
         self.tell(f"{len(sent)} dead letters became jobs.")
         return 0
+
+    def drop(self, letters: Sequence[str], *, by: str, why: str) -> int:
+        """Settle letters; what there is none of fails the command, and the others are settled."""
+        dropped = self.letters.drop(letters, by=by, why=why)
+        self.tell(f"{len(dropped)} dead letters are settled.")
+        for unknown in sorted({*letters} - {*dropped}):
+            self.tell(f"There is no letter {unknown}.")
+        return 0 if {*letters} == {*dropped} else 1
 
 
 def _by_class(plan: list[Dead]) -> list[dict[str, str]]:

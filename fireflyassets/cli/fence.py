@@ -137,7 +137,8 @@ class FenceDesk:
             }
             for one in found
         ]
-        _print(json.dumps(rows, indent=2) if as_json else table(_LISTED, rows))
+        none = "No send has an unknown outcome."
+        _print(json.dumps(rows, indent=2) if as_json else table(_LISTED, rows, nothing=none))
         return 0
 
     def report(self, campaign: str | None, *, day: date | None, as_json: bool) -> int:
@@ -155,11 +156,11 @@ class FenceDesk:
             _print(json.dumps(said, indent=2))
             return 0
         head = ("campaign", "credential", "day", *_PARTS, "at_least", "at_most")
-        _print(table(head, [_sums(one) for one in shown]))
+        _print(table(head, map(_sums, shown), nothing="No paid call was made."))
         gaps = [_plain(asdict(gap)) for one in shown for gap in one.gaps()]
         if gaps:
-            _print("")
-            _print(table(("part", "job_id", "step", "n", "vendor_id", "operations", "why"), gaps))
+            head = ("part", "job_id", "step", "n", "vendor_id", "operations", "why")
+            _print("\n" + table(head, gaps, nothing="No gap."))
         return 0
 
     def resolve(self, job_id: str, step: str, *, verdict: Verdict, by: str, why: str) -> int:

@@ -29,7 +29,9 @@ GROUPS: Final = (
     "fireflyassets.cli.fence",
     "fireflyassets.cli.dlq",
     "fireflyassets.cli.budget",
+    "fireflyassets.cli.webhooks",
     "fireflyassets.cli.why",
+    "fireflyassets.cli.plan",
     "fireflyassets.local.commands",
 )
 """Modules in the order of the help; one that is not installed is left out."""

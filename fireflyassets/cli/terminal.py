@@ -18,11 +18,11 @@ def said(text: str) -> str:
     return text.strip()
 
 
-def table(head: Sequence[str], rows: Iterable[Mapping[str, str]]) -> str:
-    """Return rows by name as a table."""
+def table(head: Sequence[str], rows: Iterable[Mapping[str, str]], *, nothing: str) -> str:
+    """Return rows by name as a table, or the sentence *nothing* where there is none."""
     lines = [[row[name] for name in head] for row in rows]
-    # An empty table could pass for one that was cut off.
-    return "\n".join(columns([head, *(lines or [["-"] * len(head)])]))
+    # A head alone could pass for a table that was cut off.
+    return "\n".join(columns([head, *lines])) if lines else nothing
 
 
 def columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:

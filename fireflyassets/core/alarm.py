@@ -190,6 +190,17 @@ NO_PROGRESS: Final = Alarm(
     urgency=Urgency.PAGE,
     says="Jobs are due, tickets are free, and nothing was sent for ten minutes; or nobody looks.",
 )
+OPEN_BREAKER: Final = Alarm(
+    "breaker_open",
+    Level(metric.BREAKERS, Statistic.MAXIMUM),
+    threshold=0,
+    period=MINUTE,
+    bad=5,
+    of=5,
+    missing=Missing.IS_GOOD,
+    urgency=Urgency.PAGE,
+    says="Adobe serves an organisation no calls, and all its jobs have waited for five minutes.",
+)
 DEEP_QUEUE: Final = Alarm(
     "queue_depth",
     Level(metric.QUEUE_MINUTES, Statistic.MAXIMUM),
@@ -253,6 +264,7 @@ ALARMS: Final = (
     BROKEN_JOBS,
     COST_BURN,
     NO_PROGRESS,
+    OPEN_BREAKER,
     DEEP_QUEUE,
     TOKEN_CACHE,
     LATE_PROJECTIONS,

@@ -3,9 +3,10 @@
 Belongs here: bytes to raw requests, each fault with its row, column, rule and fix; a bad row never
 hides a good one. Does not: what a request may say (``core/request.py``), writing anything.
 
-A CSV brief is UTF-8, with or without a byte-order mark, its columns `HEADER` in this order, cells
-split by commas or by semicolons (what spreadsheets write in half of Europe), the aspects of a job
-split by ``|``. A JSON-lines brief holds one object in each line, with the names of a single job.
+A CSV brief is UTF-8, with or without a byte-order mark, its columns `HEADER` in this order, or
+`WITH_REFERENCE`, cells split by commas or by semicolons (what spreadsheets write in half of
+Europe), the aspects of a job split by ``|``. A JSON-lines
+brief holds one object in each line, with the names of a single job.
 """
 
 import csv
@@ -18,6 +19,8 @@ from typing import Final, cast
 from fireflyassets.core.request import Problem, RawRequest, raw_request, shown, sized
 
 HEADER: Final = ("key", "prompt", "locale", "headline", "aspects")
+WITH_REFERENCE: Final = (*HEADER, "reference")
+"""Of briefs whose jobs bring pictures; a cell may be empty."""
 ASPECT_SEPARATOR: Final = "|"
 
 FILE_LIMIT: Final = 8 * 1024 * 1024
@@ -62,8 +65,9 @@ def read_csv(content: bytes) -> Brief:
     lines = list(io.StringIO(content.decode("utf-8", "surrogateescape"), newline=""))
     lines[0] = lines[0].removeprefix(_BOM)
     for delimiter in (",", ";"):
-        if _record(lines, 0, delimiter)[0] == list(HEADER):
-            return _checked(_csv_rows(lines, delimiter))
+        for header in (HEADER, WITH_REFERENCE):
+            if _record(lines, 0, delimiter)[0] == list(header):
+                return _checked(_csv_rows(lines, delimiter, header))
     return Brief((), (_header_fault(lines[0]),))
 
 
@@ -126,7 +130,7 @@ def _header_fault(line: str) -> Problem:
         HEADER[place],
         "header",
         _found_in_header(said, wrong),
-        f"Make the first row exactly {','.join(HEADER)}.",
+        f"Make the first row exactly {','.join(HEADER)}, with or without ,{WITH_REFERENCE[-1]}.",
         row=1,
     )
 
@@ -139,7 +143,10 @@ def _unquoted(cell: str) -> str:
 def _found_in_header(said: list[str], wrong: int | None) -> str:
     """Say what a header has that it must not have, or lacks."""
     if wrong is None and len(said) > len(HEADER):
-        return f"The header has {len(said)} columns or more; a brief has {len(HEADER)}."
+        return (
+            f"The header has {len(said)} columns or more; a brief has {len(HEADER)}, or "
+            f"{len(WITH_REFERENCE)} with {WITH_REFERENCE[-1]}."
+        )
     if wrong is None:
         return f"The header lacks the column {HEADER[len(said)]}."
     name, cell = HEADER[wrong], said[wrong]
@@ -193,7 +200,7 @@ def _unless_repeated(row: Row, first: dict[str, int]) -> Row:
 
 
 # -- CSV --------------------------------------------------------------------------------------
-def _csv_rows(lines: list[str], delimiter: str) -> Iterator[Row | None]:
+def _csv_rows(lines: list[str], delimiter: str, header: tuple[str, ...]) -> Iterator[Row | None]:
     at, number = 1, 1
     while at < len(lines):
         cells, used = _record(lines, at, delimiter)
@@ -202,7 +209,7 @@ def _csv_rows(lines: list[str], delimiter: str) -> Iterator[Row | None]:
         if isinstance(cells, Problem):
             yield Row(number, None, (replace(cells, row=number),))
         else:
-            yield _csv_row(number, cells) if any(cell.strip() for cell in cells) else None
+            yield _csv_row(number, cells, header) if any(cell.strip() for cell in cells) else None
 
 
 def _record(lines: list[str], at: int, delimiter: str) -> tuple[list[str] | Problem, int]:
@@ -229,18 +236,19 @@ def _record(lines: list[str], at: int, delimiter: str) -> tuple[list[str] | Prob
     ), 1
 
 
-def _csv_row(number: int, cells: list[str]) -> Row:
-    if len(cells) != len(HEADER):
-        column = HEADER[min(len(cells), len(HEADER) - 1)]
-        sentence = f"The row has {len(cells)} cells; {len(HEADER)} are needed."
+def _csv_row(number: int, cells: list[str], header: tuple[str, ...]) -> Row:
+    if len(cells) != len(header):
+        column = header[min(len(cells), len(header) - 1)]
+        sentence = f"The row has {len(cells)} cells; {len(header)} are needed."
         fix = "Quote a cell that holds the separator, or add the cell that is missing."
         return Row(number, None, (Problem(column, "cells", sentence, fix, row=number),))
-    key, prompt, locale, headline, aspects = cells
+    key, prompt, locale, headline, aspects, *rest = cells
+    reference = "".join(rest).strip()
     asked = tuple(part.strip() for part in aspects.split(ASPECT_SEPARATOR) if part.strip())
-    raw = RawRequest(key.strip(), prompt, locale.strip(), headline, asked)
+    raw = RawRequest(key.strip(), prompt, locale.strip(), headline, asked, reference)
     faults = (
         Problem(name, "encoding", f"{name} is not UTF-8.", _SAVE_AS_UTF8, row=number)
-        for name, cell in zip(HEADER, cells, strict=True)
+        for name, cell in zip(header, cells, strict=True)
         if any("\udc80" <= letter <= "\udcff" for letter in cell)
     )
     return Row(number, raw, tuple(faults))

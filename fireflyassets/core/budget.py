@@ -22,6 +22,8 @@ from fireflyassets.core.money import Cost
 CUSTOMER: Final = "customer"
 """The scope of all that a customer's jobs cost."""
 ZERO: Final = Decimal(0)
+ALERTS: Final = (50, 80, 100)
+"""Percent of a cap at which people are told, where nobody says others."""
 
 Slug = Annotated[str, StringConstraints(pattern=f"^{ids.SLUG.pattern}$")]
 Tag = Annotated[str, StringConstraints(pattern=f"^{ids.SLUG.pattern}={ids.SLUG.pattern}$")]
@@ -85,7 +87,7 @@ class CapEntry(BaseModel):
     valid_from: date
     source: str = Field(min_length=1, max_length=200)
     operations: Decimal = Field(ge=0, le=10**12, allow_inf_nan=False)
-    alerts: tuple[Percent, ...] = Field(default=(50, 80, 100), max_length=10)
+    alerts: tuple[Percent, ...] = Field(default=ALERTS, max_length=10)
 
     @model_validator(mode="after")
     def _rises(self) -> Self:

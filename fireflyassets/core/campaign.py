@@ -71,6 +71,8 @@ class CampaignConfig(BaseModel):
     """Which of its customer's campaigns goes first; between customers shares go by weight."""
     deadline: AwareDatetime | None = None
     """By when its jobs should be done, with a time zone; they become urgent before it."""
+    budget: Decimal | None = Field(default=None, gt=0, le=10**12, allow_inf_nan=False)
+    """Operations that its jobs may take in a month; an entry in ``budgets/`` goes before it."""
     review: ReviewMode = ReviewMode.NONE
     retention: Retention = Retention.STANDARD
     cost_tolerance: Decimal = Field(default=Decimal("0.10"), ge=0, le=10)
@@ -116,8 +118,8 @@ class CampaignConfig(BaseModel):
         return self
 
 
-STEERING: Final = ("priority", "deadline")
-"""What says when jobs are made and not what is made: no part of the version that they pin."""
+STEERING: Final = ("priority", "deadline", "budget")
+"""What says when and how many jobs are made, and not what: no part of the version they pin."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ goes on from; those are return types.
     ├── Refused              bad input; nothing was written, nothing paid
     │   ├── UnknownCampaign
     │   ├── CampaignOutOfService     its file, or one that it names, can't be used now
+    │   ├── CampaignMoved            it is not what a plan was made with any more
     │   ├── BudgetsUnreadable        the customer's budgets can't be read: no cap is no answer then
     │   ├── UnusableTemplate
     │   │   └── TemplateChanged      the document is another one than was read
@@ -28,7 +29,8 @@ goes on from; those are return types.
     │   └── OutcomeUnknown       a paid call may have run: held until a person decides
     ├── OwnershipLost        another wave owns the job now; stop without a word
     ├── StoreUnavailable     ledger or bucket does not answer now; a write may have happened
-    │   └── ReservationLapsed    rows came too late for their block, which was given back
+    │   ├── ReservationLapsed    rows came too late for their block, which was given back
+    │   └── BriefInterrupted     while rows were written; the rest is written by itself
     ├── SecretUnreachable    the store of secrets does not answer now
     └── ServiceDown          a part of the local stack is not there
 """
@@ -67,6 +69,16 @@ class CampaignOutOfService(Refused):
     def __init__(self, slug: str, reason: str) -> None:
         super().__init__(f"Campaign {slug!r} is out of service. {reason}")
         self.reason = reason
+
+
+class CampaignMoved(Refused):
+    """A plan is to be released, and what it was made with has changed since."""
+
+    remedy = "Plan the brief anew, and release that plan."
+
+    def __init__(self, slug: str, *, documents: bool) -> None:
+        what = "A template or font of the campaign" if documents else "The campaign"
+        super().__init__(f"{what} has changed since the plan was made ({slug}).")
 
 
 class BudgetsUnreadable(Refused):
@@ -135,10 +147,8 @@ class TextUnfit(JobFailed):
     remedy = "Mend the text that is named and send the job under a new key."
 
     def __init__(self, problems: Iterable[str]) -> None:
-        super().__init__(
-            f"{' '.join(problems)} Send the job under a new key.",
-            failure=FailureClass.INVALID_REQUEST,
-        )
+        sentence = f"{' '.join(problems)} Send the job under a new key."
+        super().__init__(sentence, failure=FailureClass.INVALID_REQUEST)
 
 
 class StepRefused(JobFailed):
@@ -159,24 +169,18 @@ class RenditionMissing(JobFailed):
     remedy = "Look at the steps that may be left out: something must stand in for each."
 
     def __init__(self, aspects: Iterable[str]) -> None:
-        super().__init__(
-            f"Steps were left out, and nothing stands in for {', '.join(aspects)}.",
-            failure=FailureClass.INVALID_REQUEST,
-        )
+        sentence = f"Steps were left out, and nothing stands in for {', '.join(aspects)}."
+        super().__init__(sentence, failure=FailureClass.INVALID_REQUEST)
 
 
 class TagsNotKept(JobFailed):
     """The object store does not show the tags that were just written."""
 
-    remedy = (
-        "Run the job again: the files are written anew. If it stays, look at the bucket's policy."
-    )
+    remedy = "Run the job again, which writes the files anew; else look at the bucket's policy."
 
     def __init__(self, aspects: list[str]) -> None:
-        super().__init__(
-            f"The tags of {', '.join(aspects)} are not what was written.",
-            failure=FailureClass.STORAGE,
-        )
+        sentence = f"The tags of {', '.join(aspects)} are not what was written."
+        super().__init__(sentence, failure=FailureClass.STORAGE)
 
 
 class UnreadableManifest(JobFailed):
@@ -185,19 +189,18 @@ class UnreadableManifest(JobFailed):
     remedy = "Restore the object from its earlier version; then run the job again."
 
     def __init__(self, job_id: str) -> None:
-        super().__init__(
-            f"The manifest of job {job_id} is missing or does not fit its row.",
-            failure=FailureClass.STORAGE,
-        )
+        sentence = f"The manifest of job {job_id} is missing or does not fit its row."
+        super().__init__(sentence, failure=FailureClass.STORAGE)
 
 
 class RenditionDefect(JobFailed):
-    """A result that is not what was asked for."""
+    """A result that is not what was asked for; *unread*: no whole file was had of it."""
 
     remedy = "Look at the file under its temporary key; regenerate the job if it is Adobe's fault."
 
-    def __init__(self, step: str, what: str) -> None:
-        super().__init__(f"Step {step}: {what}.", failure=FailureClass.TEMPLATE_DEFECT, step=step)
+    def __init__(self, step: str, what: str, *, unread: bool = False) -> None:
+        kind = FailureClass.STORAGE if unread else FailureClass.TEMPLATE_DEFECT
+        super().__init__(f"Step {step}: {what}.", failure=kind, step=step)
 
 
 class JobDelayed(FactoryError):
@@ -264,6 +267,16 @@ class ReservationLapsed(StoreUnavailable):
 
     def __init__(self, block_id: str) -> None:
         super().__init__("The ledger", f"the reservation {block_id} was given back meanwhile")
+
+
+class BriefInterrupted(StoreUnavailable):
+    """The store went away while a brief's rows were written: the brief is finished later."""
+
+    remedy = "Send it again, which does the rest and nothing twice, or wait some minutes."
+
+    def __init__(self, rows: int) -> None:
+        sentence = f"while {rows} jobs of one brief were written; those that are missing follow"
+        super().__init__("The ledger", sentence)
 
 
 class SecretUnreachable(FactoryError):

@@ -14,8 +14,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from fireflyassets.core.failure import Family
-from fireflyassets.core.job import JobRow
-from fireflyassets.core.status import Status
+from fireflyassets.core.sums import Sums
 
 Calls = Mapping[Family, float]
 """API family -> paid calls."""
@@ -208,25 +207,18 @@ class Expectation:
     note: str
 
 
-def is_going(row: JobRow) -> bool:
-    """Say whether a job is made without anybody's word."""
-    return row.status in {Status.QUEUED, Status.RUNNING} and row.hold is None
-
-
-def expected(rows: Sequence[JobRow], each: Calls, traffic: Traffic) -> Expectation:
-    """Return when the open jobs among *rows* will be done, each of so many calls."""
-    going = [row for row in rows if is_going(row)]
-    if not going:
-        held = sum(row.status in {Status.QUEUED, Status.RUNNING} for row in rows)
-        why = f"its {held} open jobs are held" if held else "it has no open job"
+def expected(sums: Sums, each: Calls, traffic: Traffic) -> Expectation:
+    """Return when a campaign's open jobs will be done, each of so many calls."""
+    if not sums.going:
+        why = f"its {sums.open} open jobs are held" if sums.open else "it has no open job"
         return Expectation(None, None, f"No finish is expected: {why}.")
-    finish = project({one: n * len(going) for one, n in each.items()}, traffic)
-    due = max(row.not_before or traffic.now for row in going)
+    finish = project({one: n * sums.going for one, n in each.items()}, traffic)
+    due = sums.due_at or traffic.now
     pace = traffic.paces[finish.held_by]
     rate = pace.per_minute if pace.slow_until else pace.full_per_minute
     others = ", others have their share" if any_calls(traffic.beside) else ""
     note = (
-        f"{len(going)} open jobs; {finish.held_by} calls decide, at {rate:.3g} a minute"
+        f"{sums.going} open jobs; {finish.held_by} calls decide, at {rate:.3g} a minute"
         f"{others}{_of_day(pace)}."
     )
     return Expectation(_minute(max(finish.p50, due)), _minute(max(finish.p90, due)), note)

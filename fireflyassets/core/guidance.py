@@ -7,7 +7,7 @@ operators do (``failure.GUIDANCE``).
 from typing import Final
 
 from fireflyassets.core.failure import REPLAYS, FailureClass, Replay
-from fireflyassets.core.job import JobRow
+from fireflyassets.core.job import CAMPAIGN, FENCE, JobRow
 from fireflyassets.core.status import Status
 
 _OURS: Final = "It is on our side: change nothing. We run the job again, under the same key."
@@ -46,8 +46,21 @@ def told(failure: FailureClass) -> str:
     return f"{_REFUSED[failure]} {_CHANGE.get(failure, otherwise)}"
 
 
+_HELD: Final = {
+    CAMPAIGN: "It goes on when the campaign is resumed.",
+    FENCE: "An operator finds out whether Adobe took a paid request. Then it goes on, or ends with "
+    "what to do. Change nothing; sent again under a new key, it may be paid for twice.",
+}
+_HELD_BY_SOMEBODY: Final = (
+    "Somebody with the right ops looks at it and resumes it. It goes on after its last finished "
+    "step, under the same key."
+)
+
+
 def of(row: JobRow) -> str | None:
-    """Return the guidance for a job that ended by a fault; None for any other."""
+    """Return the guidance for a job that is held or ended by a fault; None for any other."""
+    if row.hold is not None:
+        return _HELD.get(row.hold.by, _HELD_BY_SOMEBODY)
     if row.failure is None or row.status not in {Status.DLQ, Status.REVIEW, Status.FAILED}:
         return None
     return told(row.failure)

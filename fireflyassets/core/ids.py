@@ -120,6 +120,21 @@ def probe_key(credential: str, failure: str) -> str:
     return f"replays/probes/{credential}/{failure}"
 
 
+def planned_key(customer: str, digest: str) -> str:
+    """Return the key of a brief while a plan of it lasts; the one-day rule expires it."""
+    return f"_tmp/plans/{customer}/{digest}"
+
+
+def plans_of(customer: str, campaign: str) -> str:
+    """Return what the keys of a campaign's released plans begin with, the oldest first."""
+    return f"plans/{customer}/{campaign}/"
+
+
+def plan_key(customer: str, campaign: str, made_at: datetime, name: str) -> str:
+    """Return the key of what a released plan said."""
+    return f"{plans_of(customer, campaign)}{made_at:%Y%m%d-%H%M%S}-{name}.json"
+
+
 def reference_key(customer: str, reference: str) -> str:
     """Return the key of a picture that a customer sent, by the name that they were told."""
     return f"references/{customer}/{reference}"

@@ -38,24 +38,35 @@ class Metric:
 
 _CALL: Final = ("endpoint", "credential", "customer", "status")
 _BY_CALL: Final = ((), ("endpoint",), ("credential",), ("customer",))
+_CUSTOMER: Final = ("customer",)
+_BY_CUSTOMER: Final = ((), _CUSTOMER)
+_OUTCOME: Final = ("outcome",)
 _WIRE: Final = "each process that calls Adobe, at each HTTP call"
 _TURN: Final = "each run, as a job's turn ends"
+_TELLING: Final = "each process that delivers webhooks, at each try"
 _LEDGER: Final = "each process, once the ledger has it"
 _WATCH: Final = "the sensor `watch`, twice a minute, from the ledger, the queue and the limiter"
 
-CALLS: Final = Metric(
+
+def _counter(
+    name: str,
+    says: str,
+    source: str,
+    labels: tuple[str, ...] = (),
+    rollups: tuple[tuple[str, ...], ...] = ((),),
+) -> Metric:
+    return Metric(name, Kind.COUNTER, "Count", says, source, labels, rollups)
+
+
+CALLS: Final = _counter(
     "adobe_calls",
-    Kind.COUNTER,
-    "Count",
     "HTTP calls to Adobe: submits, polls, uploads, tokens, results.",
     _WIRE,
     _CALL,
     (*_BY_CALL, ("status",)),
 )
-REFUSED: Final = Metric(
+REFUSED: Final = _counter(
     "adobe_calls_refused",
-    Kind.COUNTER,
-    "Count",
     "Those of them that were answered 429.",
     _WIRE,
     _CALL[:-1],
@@ -70,55 +81,43 @@ LATENCY: Final = Metric(
     ("endpoint",),
     ((), ("endpoint",)),
 )
-TOKEN_USES: Final = Metric(
+TOKEN_USES: Final = _counter(
     "token_uses",
-    Kind.COUNTER,
-    "Count",
     "Calls that took an access token.",
     _WIRE,
     ("credential",),
     ((), ("credential",)),
 )
-TOKEN_MISSES: Final = Metric(
+TOKEN_MISSES: Final = _counter(
     "token_misses",
-    Kind.COUNTER,
-    "Count",
     "Those of them that had to have a new one made.",
     _WIRE,
     ("credential",),
     ((), ("credential",)),
 )
-ACCEPTED: Final = Metric(
+ACCEPTED: Final = _counter(
     "jobs_accepted",
-    Kind.COUNTER,
-    "Count",
     "New jobs, durable in the ledger.",
     _LEDGER,
-    ("customer",),
-    ((), ("customer",)),
+    _CUSTOMER,
+    _BY_CUSTOMER,
 )
-ENDED: Final = Metric(
+ENDED: Final = _counter(
     "jobs_ended",
-    Kind.COUNTER,
-    "Count",
     "Jobs that a wave brought to a terminal status; cancelled ones have none of it.",
     _TURN,
     ("customer", "status"),
     ((), ("status",), ("customer", "status")),
 )
-BROKEN: Final = Metric(
+BROKEN: Final = _counter(
     "jobs_broken",
-    Kind.COUNTER,
-    "Count",
     "Those of them that ended in `failed`, `dlq` or `review`.",
     _TURN,
-    ("customer",),
-    ((), ("customer",)),
+    _CUSTOMER,
+    _BY_CUSTOMER,
 )
-RELEASED: Final = Metric(
+RELEASED: Final = _counter(
     "jobs_given_back",
-    Kind.COUNTER,
-    "Count",
     "Turns that ended without an end of the job: parked, held or lost.",
     _TURN,
     ("customer", "turn"),
@@ -128,33 +127,43 @@ END_TO_END: Final = Metric(
     "end_to_end",
     Kind.HISTOGRAM,
     "Seconds",
-    "From intake to the terminal status. Webhooks are not sent yet; then it is to the webhook.",
+    "From intake to the terminal status.",
     _TURN,
-    ("customer",),
-    ((), ("customer",)),
+    _CUSTOMER,
+    _BY_CUSTOMER,
 )
-STEPS: Final = Metric(
+WEBHOOK_END_TO_END: Final = Metric(
+    "webhook_end_to_end",
+    Kind.HISTOGRAM,
+    "Seconds",
+    "From intake to the webhook that tells the end and is answered 2xx.",
+    _TELLING,
+    _CUSTOMER,
+    _BY_CUSTOMER,
+)
+WEBHOOK_TRIES: Final = _counter(
+    "webhook_tries",
+    "Tries to tell, by outcome.",
+    _TELLING,
+    _OUTCOME,
+    (_OUTCOME,),
+)
+STEPS: Final = _counter(
     "steps",
-    Kind.COUNTER,
-    "Count",
     "Steps of jobs by how they ended: `done`, `failed`, or `delayed`; by custom model, too.",
     _TURN,
     ("step", "outcome", "model"),
     (("step", "outcome"), ("model", "outcome")),
 )
-OPERATIONS: Final = Metric(
+OPERATIONS: Final = _counter(
     "operations",
-    Kind.COUNTER,
-    "Count",
     "Operations booked: certain and possible ones, with the id or with a refusal in doubt.",
     _LEDGER,
     ("customer", "campaign"),
     ((), ("customer",), ("customer", "campaign")),
 )
-FORECAST: Final = Metric(
+FORECAST: Final = _counter(
     "operations_forecast",
-    Kind.COUNTER,
-    "Count",
     "Estimates of jobs as their first turn begins. There are no forecasts of campaigns yet.",
     _TURN,
     ("customer", "campaign"),
@@ -204,6 +213,13 @@ STALLED: Final = Metric(
     "How long an organisation with due jobs and free tickets has taken none; the worst one.",
     _WATCH,
 )
+BREAKERS: Final = Metric(
+    "breakers_open",
+    Kind.GAUGE,
+    "Count",
+    "Breakers that are open: all calls of so many organisations' API families wait.",
+    _WATCH,
+)
 RATE: Final = Metric(
     "limiter_rate",
     Kind.GAUGE,
@@ -229,10 +245,8 @@ LAG: Final = Metric(
     "How late Dagster is told what an interrupted run came to; 0 where nothing is behind.",
     "the sensor `projections`, each half minute",
 )
-DROPPED: Final = Metric(
+DROPPED: Final = _counter(
     "metrics_dropped",
-    Kind.COUNTER,
-    "Count",
     "Numbers that found no room in the process, or that CloudWatch did not take.",
     "each process",
 )
@@ -262,6 +276,8 @@ METRICS: Final = (
     BROKEN,
     RELEASED,
     END_TO_END,
+    WEBHOOK_END_TO_END,
+    WEBHOOK_TRIES,
     STEPS,
     OPERATIONS,
     FORECAST,
@@ -271,6 +287,7 @@ METRICS: Final = (
     DEAD,
     OLDEST_DUE,
     STALLED,
+    BREAKERS,
     RATE,
     HEADROOM,
     LAG,

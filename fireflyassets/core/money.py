@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from enum import StrEnum
-from typing import Final, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from fireflyassets.core.photoshop_step import ComposeStep, Step
 from fireflyassets.core.recipe import Recipe
@@ -122,9 +122,15 @@ class RateCard(BaseModel):
     """Operations for each output picture of the other calls; none is made up."""
     photoshop: Decimal
     photoshop_basis: Literal["perCall", "perOutput"]
+    currency: Annotated[str, StringConstraints(pattern="^[A-Z]{3}$")] | None = None
+    """Of the price below; without both of them plans tell operations alone."""
+    per_operation: Decimal | None = Field(default=None, ge=0, allow_inf_nan=False)
+    """What one operation costs by the contract."""
 
     @model_validator(mode="after")
     def _sane(self) -> Self:
+        if (self.currency is None) != (self.per_operation is None):
+            raise ValueError(f"{self.id}: name both currency and per_operation, or neither")
         for price in (*self.generate.values(), *self.edits.values(), self.photoshop):
             if not price.is_finite() or price < 0:
                 raise ValueError(f"{self.id}: {price} is not a price; use a decimal of 0 or more")
@@ -133,7 +139,7 @@ class RateCard(BaseModel):
     @property
     def version(self) -> str:
         """Return what changes with any price: a card may be mended under its old id."""
-        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:12]
+        return hashlib.sha256(self.model_dump_json(exclude_none=True).encode()).hexdigest()[:12]
 
     def price(self, step: Step) -> Decimal:
         """Return the operations of one call of *step* with one output.

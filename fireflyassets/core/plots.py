@@ -4,7 +4,7 @@ Belongs here: what is drawn by which labels. Does not: drawing (``adapters/aws/a
 """
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from fireflyassets.core import metric
@@ -35,6 +35,31 @@ class Plot:
     title: str
     drawn: tuple[Drawn, ...]
     period: timedelta = MINUTE
+
+    @property
+    def span(self) -> timedelta:
+        """Return how much of the past our own page shows."""
+        return 60 * MINUTE if self.period == MINUTE else 24 * HOUR
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a plot: what was measured, by which labels, and its numbers."""
+
+    metric: Metric
+    statistic: str
+    labels: tuple[tuple[str, str], ...]
+    points: tuple[tuple[datetime, float], ...]
+    """The oldest first, at the beginning of each period; a period without a number is left out."""
+
+    @property
+    def name(self) -> str:
+        """Return what tells the line from the others of its plot."""
+        who = ", ".join(value for _, value in self.labels)
+        what = self.metric.name.replace("_", " ")
+        if self.statistic in PERCENTILES:
+            what = f"{what} {self.statistic}"
+        return f"{who}: {what}" if who else what
 
 
 PLOTS: Final = (
@@ -98,8 +123,11 @@ PLOTS: Final = (
         ),
     ),
     Plot(
-        "Access tokens: calls that took one, and had to have one made",
-        (Drawn(metric.TOKEN_USES, ("Sum",)), Drawn(metric.TOKEN_MISSES, ("Sum",))),
+        "Access tokens an hour: calls that took one, and had to have one made",
+        (
+            Drawn(metric.TOKEN_USES, ("Sum",), by=("credential",)),
+            Drawn(metric.TOKEN_MISSES, ("Sum",), by=("credential",)),
+        ),
         HOUR,
     ),
     Plot(

@@ -18,6 +18,7 @@ from fireflyassets.core.photoshop_step import (
     Step,
 )
 from fireflyassets.core.recipe_step import (
+    REFERENCE,
     ExpandStep,
     FillStep,
     GenerateStep,
@@ -59,6 +60,9 @@ CUT_OUT_LONGEST: Final = 6000
 PHOTOSHOP_LONGEST: Final = 32_000
 PIXEL_LIMIT: Final = 80_000_000
 """Above it a picture is taken for a size bomb and not decoded: it would be paid and of no use."""
+REFERENCE_PIXELS: Final = 40_000_000
+"""Of a picture that comes with a job: it is decoded at the door, one at a time, and the deepest
+kinds take a dozen bytes a pixel while they are made plain."""
 REFERENCE_BYTES: Final = 10_000_000
 REFERENCE_AREA: Final = (512**2, 2048**2)
 REFERENCE_RATIO: Final = 5
@@ -144,7 +148,7 @@ def _locale_faults(config: CampaignConfig) -> Iterator[str]:
     """Yield the locales for which a step that is needed does not run."""
     for locale in config.locales:
         active = [step for step in config.recipe.steps if _runs(step, locale)]
-        names = {step.name for step in active}
+        names = {REFERENCE, *(step.name for step in active)}
         last = config.recipe.last
         if last not in active:
             which = "compose" if isinstance(last, ComposeStep) else "last"

@@ -18,6 +18,13 @@ class Priority(StrEnum):
     LOW = "low"
 
 
+class Order(StrEnum):
+    """Which jobs go first where not all can be paid for."""
+
+    OLDEST = "oldest"
+    CHEAPEST = "cheapest"
+
+
 PATIENCE: Final[Mapping[Priority, timedelta]] = {
     Priority.HIGH: timedelta(0),
     Priority.NORMAL: timedelta(hours=1),

@@ -77,6 +77,28 @@ def _campaign() -> Schema:
     return CampaignConfig.model_json_schema() | {"title": "A campaign's file"}
 
 
+def _new_campaign() -> Schema:
+    """Return what POST /v1/campaigns takes: the customer is the tenant, the rest may be taken."""
+    return {
+        "type": "object",
+        "required": ["campaign"],
+        "description": "The fields of a campaign's file; /schemas/campaign says each of them. The "
+        "customer is the token's tenant.",
+        "properties": {name: {} for name in CampaignConfig.model_fields if name != "customer"},
+        "example": {
+            "campaign": "autumn",
+            "title": "Autumn launch",
+            "locales": ["en-GB"],
+            "budget": "500",
+            "deadline": "2027-09-01T12:00:00Z",
+            "priority": "high",
+        },
+    }
+
+
+NEW_CAMPAIGN: Final[Schema] = _new_campaign()
+
+
 def _job() -> Schema:
     return _named(JOB, "A job, as POST /v1/jobs takes it")
 

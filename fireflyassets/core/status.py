@@ -9,7 +9,8 @@ Belongs here: what each state means, what enters it and who moves it on. Does no
       ├──replay── dlq   └───────> cancelled
       └──mended── review
 
-A person's decision on an unknown outcome also moves a held job from queued to review or failed.
+A person's decision on an unknown outcome also moves a held job from queued to review or failed; to
+abort a replay moves what still waits of it from queued back to dlq.
 """
 
 from enum import StrEnum
@@ -39,7 +40,9 @@ class Status(StrEnum):
 
 
 MOVES: Final[dict[Status, frozenset[Status]]] = {
-    Status.QUEUED: frozenset({Status.RUNNING, Status.CANCELLED, Status.REVIEW, Status.FAILED}),
+    Status.QUEUED: frozenset(
+        {Status.RUNNING, Status.CANCELLED, Status.REVIEW, Status.FAILED, Status.DLQ}
+    ),
     Status.RUNNING: frozenset(
         {
             Status.QUEUED,

@@ -15,7 +15,7 @@ from fireflyassets.core import errors, ids
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.stage import BASE_IMAGES, DELIVERIES, RENDITIONS
-from fireflyassets.defs import checks, events, names, resources
+from fireflyassets.defs import cancels, checks, events, names, resources
 from fireflyassets.defs.verdict import Verdict, interrupted
 from fireflyassets.ports.catalogue import Quarantined
 from fireflyassets.ports.entries import Wave
@@ -133,7 +133,8 @@ def wave_asset(campaign: Campaign) -> dg.AssetsDefinition:
         # annotation for an output.
         shop = resources.shop(context.resources)
         try:
-            yield from WaveRun(context, shop, customer, name).events()
+            with cancels.heard(context.instance, context.run.run_id):
+                yield from WaveRun(context, shop, customer, name).events()
         finally:
             resources.bring_metrics_away()
 
@@ -214,12 +215,11 @@ class WaveRun:
     def _book(self, begun: Wave | beginning.Asked) -> checks.CheckBook:
         """Choose what is told: the selection, or everything where something is made."""
         selected = self.context.selected_asset_check_keys
-        if isinstance(begun, Wave) or begun.batches:
+        wanted = frozenset(key.name for key in selected)
+        self.shown = set(self.context.selected_asset_keys)
+        if isinstance(begun, beginning.Asked) and begun.batches:
             self.shown = set(names.wave_assets(self.customer, self.campaign))
             wanted = checks.every_name()
-        else:
-            self.shown = set(self.context.selected_asset_keys)
-            wanted = frozenset(key.name for key in selected)
         keys = self.context.instance.get_dynamic_partitions(
             ids.partitions_name(self.customer, self.campaign)
         )

@@ -67,6 +67,17 @@ def key(customer: str, campaign: str, check: Check) -> dg.AssetCheckKey:
     return dg.AssetCheckKey(names.asset_key(customer, campaign, ASSET_OF[check]), check.value)
 
 
+def keys(customer: str, campaign: str, *, partitioned: bool) -> list[dg.AssetCheckKey]:
+    """Return the keys of a campaign's summaries, and of the checks by partition where wanted."""
+    found: list[dg.AssetCheckKey] = []
+    for check, asset in ASSET_OF.items():
+        said = names.asset_key(customer, campaign, asset)
+        found.append(dg.AssetCheckKey(said, summary_name(check)))
+        if partitioned:
+            found.append(key(customer, campaign, check))
+    return found
+
+
 def about(asset: dg.AssetKey) -> list[Check]:
     """Return the checks of an asset."""
     return [check for check, name in ASSET_OF.items() if name == asset.path[-1]]

@@ -17,7 +17,7 @@ import dagster as dg
 from fireflyassets.core import errors, ids
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.round_robin import Credits
-from fireflyassets.defs import names, runs
+from fireflyassets.defs import checks, names, runs
 from fireflyassets.limiter.errors import LimiterError
 from fireflyassets.ports.catalogue import REASON_LIMIT
 from fireflyassets.ports.entries import Wave
@@ -148,6 +148,7 @@ class Dispatcher:
         return dg.RunRequest(
             run_key=f"{wave.wave_id}#{launch}",
             asset_selection=names.wave_assets(wave.customer, wave.campaign),
+            asset_check_keys=self._checks(wave),
             tags={
                 names.WAVE_TAG: wave.wave_id,
                 names.CUSTOMER_TAG: wave.customer,
@@ -157,6 +158,14 @@ class Dispatcher:
                 names.RANGE_END_TAG: keys[-1],
             },
         )
+
+    def _checks(self, wave: Wave) -> list[dg.AssetCheckKey]:
+        """Return the checks of a wave's run: what is not evaluated is not planned either."""
+        keys = self.instance.get_dynamic_partitions(
+            ids.partitions_name(wave.customer, wave.campaign)
+        )
+        few = len(keys) <= self.shop.settings.partitioned_checks_up_to
+        return checks.keys(wave.customer, wave.campaign, partitioned=few)
 
     def _trouble(self, wave: Wave) -> str | None:
         """Return why a run of the wave can't work, as far as that shows from here."""

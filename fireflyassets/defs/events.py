@@ -16,6 +16,7 @@ from fireflyassets.core.job import JobRow, StepResult
 from fireflyassets.core.stage import ASSET_OF_STAGE, DELIVERIES
 from fireflyassets.core.why import Facts, why
 from fireflyassets.defs import names
+from fireflyassets.stages import retries
 from fireflyassets.stages.deliver import Delivered
 from fireflyassets.wave.asking import parked_for
 from fireflyassets.wave.job import model_of
@@ -122,6 +123,7 @@ def _handed(report: Handed, *, api_url: str) -> dg.AssetMaterialization:
         "operations_estimate": dg.MetadataValue.float(float(row.cost_estimate)),
         "operations_actual": dg.MetadataValue.float(float(report.cost.certain)),
         "operations_possible": dg.MetadataValue.float(float(report.cost.possible)),
+        "retries": dg.MetadataValue.text(retries.sentence(report.retries)),
         "files": dg.MetadataValue.md("\n".join([_DELIVERY_HEADER, *files])),
         "api_address_wants_token": dg.MetadataValue.text(f"{api_url}/v1/jobs/{row.job_id}"),
         **_versions(row),

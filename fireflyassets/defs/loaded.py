@@ -41,7 +41,10 @@ class LoadedCatalogue(Catalogue):
         """Return why no run of that campaign may be asked for; None where it may."""
         fault = self._catalogue.fault(slug)
         if fault is None and slug not in self._slugs:
-            return "it was added or mended after the code server started: restart the code server"
+            return (
+                "it was added or mended after its code was loaded: the local stack loads it by "
+                "itself; elsewhere restart the code server"
+            )
         return fault
 
     def quarantined(self) -> tuple[Quarantined, ...]:

@@ -28,7 +28,10 @@ from fireflyassets.settings import Settings
 from fireflyassets.stages import causes
 from fireflyassets.stages.intake import Intake
 from fireflyassets.stages.letters import Letters
+from fireflyassets.stages.outlook import Outlook
+from fireflyassets.stages.pinning import Pins
 from fireflyassets.stages.replay import Replays
+from fireflyassets.stages.retries import Retries
 from fireflyassets.stages.watch import Watch
 from fireflyassets.wave.assembly import LimitsOf, Shop
 
@@ -74,6 +77,14 @@ class CatalogueResource(dg.ConfigurableResource[Catalogue]):
     def create_resource(self, context: dg.InitResourceContext) -> Catalogue:
         """Return the process's files, which it reads anew once they change."""
         return LoadedCatalogue(composition.factory().catalogue, self.campaigns)
+
+
+class OutlookResource(dg.ConfigurableResource[Outlook]):
+    """The look ahead; it keeps what it counted for a while."""
+
+    def create_resource(self, context: dg.InitResourceContext) -> Outlook:
+        """Return the process's look ahead."""
+        return composition.factory().outlook
 
 
 class GuardrailResource(dg.ConfigurableResource[Guardrail]):
@@ -141,6 +152,7 @@ def resources(campaigns: Iterable[str]) -> dict[str, object]:
         "job_queue": JobQueueResource(),
         "catalogue": CatalogueResource(campaigns=sorted(campaigns)),
         "guardrail": GuardrailResource(),
+        "outlook": OutlookResource(),
         "limiter": LimiterResource(),
         "adobe": AdobeResource(),
         "limits": LimitsResource(),
@@ -197,6 +209,11 @@ def replays(given: Any) -> Replays:  # noqa: ANN401 - as above.
     """Return the use case of replays over a context's resources; it looks at causes once."""
     ports = (given.ledger, given.objects, given.catalogue, given.limiter, given.clock)
     return causes.replays(*ports, limit=given.settings.replays_per_job)
+
+
+def retries(given: Any) -> Retries:  # noqa: ANN401 - as above.
+    """Return what tells how much jobs have spent of their budgets of tries."""
+    return Retries(Pins(given.objects, given.catalogue), given.settings.replays_per_job)
 
 
 def watch(given: Any) -> Watch:  # noqa: ANN401 - as above.

@@ -6,6 +6,7 @@ A tick that is killed anywhere leaves nothing that the next one does not find in
 """
 
 import logging
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
@@ -13,9 +14,11 @@ import dagster as dg
 
 from fireflyassets.defs import resources
 from fireflyassets.defs.dispatcher import Dispatcher, cursor_of, remembered
+from fireflyassets.stages.admission import Admission
 from fireflyassets.stages.budget_proof import Proof, prove_all
 from fireflyassets.stages.budgeting import expire
 from fireflyassets.stages.dispatch import give_back_stranded
+from fireflyassets.stages.finishing import Finishing
 from fireflyassets.stages.queue import drain
 from fireflyassets.stages.rebinding import rebind
 from fireflyassets.wave.sweeping import sweep as sweep_calls
@@ -41,21 +44,27 @@ _LINES: Final = 300
         "job_queue",
         "catalogue",
         "guardrail",
+        "outlook",
         "settings",
         "clock",
     },
-    description="Drains the job queue into the ledger; deletes only what is durable.",
+    description="Drains the job queue into the ledger; finishes briefs whose writers died.",
 )
 def job_queue_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
     """Drain a slice of the queue; the dispatch sensor starts the runs."""
     given = context.resources
-    settings, intake = given.settings, resources.intake(given)
+    settings = given.settings
+    admission = Admission(given.outlook, settings.max_backlog)
+    intake = replace(resources.intake(given), admission=admission)
+    ports = (given.ledger, given.objects, given.catalogue, given.clock)
+    finished = Finishing(*ports).finish(most=_SLICE)
     drained = drain(
         given.job_queue, intake, most=settings.queue_slice, senders=settings.queue_senders
     )
     return dg.SkipReason(
         f"{drained.recorded} new jobs, {drained.repeated} known, {drained.wakes} wake-ups, "
-        f"{drained.quarantined} quarantined, {drained.waiting} waiting for their campaign."
+        f"{drained.quarantined} quarantined, {drained.waiting} waiting for their campaign, "
+        f"{finished} of half-written briefs."
     )
 
 

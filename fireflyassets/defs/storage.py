@@ -1,11 +1,8 @@
 # pyright: standard
-"""Dagster's storage: SQLite in DAGSTER_HOME, or Postgres with a pool where a URL names one.
+"""Dagster's storage: SQLite in DAGSTER_HOME, or Postgres where a URL names one.
 
-Belongs here: the choice, which ``dagster.yaml`` hands to every process of ours, and the pool.
-Does not: what is stored; the ledger, which is the truth.
-
-Dagster's own class opens a connection for each write, which costs two hundred times the write. The
-pool is what its webserver asks for at its start; here each process has one, its workers too.
+Belongs here: the choice, which ``dagster.yaml`` hands to every process of ours. Does not: how
+Postgres is used (``event_log.py``), nor what is stored; the ledger is the truth.
 """
 
 import importlib
@@ -20,11 +17,6 @@ from dagster._serdes import ConfigurableClass, ConfigurableClassData
 from fireflyassets.core.errors import UnusableConfiguration
 from fireflyassets.settings import Settings
 
-STATEMENT_MS: Final = 60_000
-"""A tick of a sensor may take no longer either."""
-RECYCLE_SECONDS: Final = 300
-OVERFLOW: Final = 20
-"""Connections beside the one that is kept, while threads of one process ask at once."""
 _SCHEME: Final = "postgresql+psycopg2://"
 """SQLAlchemy 2.1 would take a bare ``postgresql://`` for the other driver."""
 _SPOKEN: Final = ("postgresql://", "postgres://", _SCHEME)
@@ -59,15 +51,10 @@ def pooled(url: str, inst_data: ConfigurableClassData | None = None) -> DagsterS
     if scheme is None:
         raise UnusableConfiguration(f"FIREFLYASSETS_PG_URL does not begin with {_SPOKEN[0]}")
     try:
-        postgres: Any = importlib.import_module("dagster_postgres")
+        batched: Any = importlib.import_module("fireflyassets.defs.event_log")
     except ModuleNotFoundError as missing:
         raise UnusableConfiguration(
             f"FIREFLYASSETS_PG_URL is set and {missing.name} is missing: "
             "install fireflyassets[postgres]."
         ) from missing
-    made = postgres.DagsterPostgresStorage(_SCHEME + url.removeprefix(scheme), inst_data=inst_data)
-    for part in (made.run_storage, made.event_log_storage, made.schedule_storage):
-        part.optimize_for_webserver(
-            statement_timeout=STATEMENT_MS, pool_recycle=RECYCLE_SECONDS, max_overflow=OVERFLOW
-        )
-    return made
+    return batched.PooledStorage(_SCHEME + url.removeprefix(scheme), inst_data)

@@ -13,6 +13,16 @@ from fireflyassets.limiter.arithmetic import MAX_PAUSE_US
 LONGEST_PAUSE: Final = timedelta(microseconds=MAX_PAUSE_US)
 """Who asks for more is not believed: the breaker opens, and one call tries it after this."""
 _BREAKS: Final = frozenset({FailureClass.ENTITLEMENT, FailureClass.QUOTA})
+_SERVED: Final = frozenset(
+    {
+        FailureClass.INVALID_REQUEST,
+        FailureClass.UNSAFE_CONTENT,
+        FailureClass.STALE_REFERENCE,
+        FailureClass.MODEL_RETIRED,
+        FailureClass.MODEL_NOT_READY,
+    }
+)
+_OF_THE_REQUEST: Final = range(400, 500)
 BREAK: Final = 4 * LONGEST_PAUSE
 """Told to the limiter as what the service asks for, so that its breaker opens."""
 
@@ -23,3 +33,12 @@ def is_the_organisation_s(fault: Fault, failure: FailureClass) -> bool:
     A refusal that names the custom model is of those who use it, and lets all others go on.
     """
     return failure in _BREAKS and fault.field.rpartition(".")[2] != MODEL_FIELD
+
+
+def shows_service(fault: Fault, failure: FailureClass) -> bool:
+    """Say whether a refusal is of one request alone, so that the organisation's calls are served.
+
+    Where nothing answered, or the service itself is in trouble, nobody knows.
+    """
+    of_model = failure in _BREAKS and not is_the_organisation_s(fault, failure)
+    return fault.status in _OF_THE_REQUEST and (failure in _SERVED or of_model)

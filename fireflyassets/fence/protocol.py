@@ -15,7 +15,7 @@ from fireflyassets.core.failure import ACTIONS, Action, FailureClass, Family, Fa
 from fireflyassets.core.money import Cause
 from fireflyassets.fence.call import HEARTBEAT_LOOK, Arrived, Lease, PaidCall, Tickets
 from fireflyassets.fence.collecting import Collector
-from fireflyassets.fence.pacing import BREAK, LONGEST_PAUSE, is_the_organisation_s
+from fireflyassets.fence.pacing import BREAK, LONGEST_PAUSE, is_the_organisation_s, shows_service
 from fireflyassets.fence.standing import (
     MaySend,
     MustCollect,
@@ -39,8 +39,7 @@ RETRY_WAIT: Final = timedelta(seconds=2)
 LONGEST_WAIT: Final = timedelta(seconds=60)
 """In a turn; who is asked to wait longer is parked until then."""
 MOST_EARLY: Final = timedelta(seconds=5)
-"""The most a ticket is taken before its time, so that its row is there by then; one that its row
-outlasts is given up. More would leave more rows open that a kill makes unknown."""
+"""How early a ticket is taken at most; more would leave more rows that a kill makes unknown."""
 
 
 @dataclass(slots=True)
@@ -57,8 +56,7 @@ class Fence:
     organisation: str
     lease: Lease
     submit_timeout: timedelta
-    jitter: Callable[[], float]
-    """Chance in [0, 1), handed in."""
+    jitter: Callable[[], float]  # Chance in [0, 1), handed in.
     ticketed: Callable[[str], None]
     """Hears the job id of each ticket taken."""
     collector: Collector
@@ -252,6 +250,8 @@ class Fence:
         closed = await self.collector.close(
             attempt, AttemptState.REFUSED, fault, counts=counts, operations=maybe
         )
+        if shows_service(fault, failure):
+            await self.tickets[call.service.family].answered()
         if throttled:
             turn.throttles += 1
             await self._pause(call, answer.retry_after)
@@ -278,17 +278,14 @@ class Fence:
         decision = Decision(Verdict.RESUBMIT, by=CAMPAIGN_RULE, at=now)
         booked = call.operations(attempt, Cause.POSSIBLE_DUPLICATE, now)
         if not await self.offload(self.ledger.decide, call.row, attempt, decision, None, booked):
-            raise errors.AwaitingOutcome(
-                f"Step {call.step}: send {attempt.n} was answered or decided just now.", until=now
-            )
+            why = f"Step {call.step}: send {attempt.n} was answered or decided just now."
+            raise errors.AwaitingOutcome(why, until=now)
         return replace(attempt, decision=decision)
 
     async def _settle(self, call: PaidCall, attempt: Attempt, at: datetime) -> Arrived | Attempt:
         if self.clock.now() < at:
-            raise errors.AwaitingOutcome(
-                f"Step {call.step}: send {attempt.n} got no answer; its output key will tell.",
-                until=at,
-            )
+            why = f"Step {call.step}: send {attempt.n} got no answer; its output key will tell."
+            raise errors.AwaitingOutcome(why, until=at)
         if await self.transfer(self.objects.exists, attempt.output_key or ""):
             booked = self._booked(call, attempt, Cause.ACCEPTED_BUT_FAILED)
             await self.offload(self.ledger.book, booked)

@@ -7,6 +7,8 @@ It trusts whoever reaches the loopback port, as the embedded AWS and Dagster's p
 import os
 import pwd
 import shutil
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -48,6 +50,12 @@ def serving(folder: Path, port: int) -> tuple[str, ...]:
     """Return the command that serves the database in *folder* on the loopback *port*."""
     options = ("-p", str(port), "-h", HOST, "-k", "")
     return (*_as_whom(), _program("postgres"), "-D", str(folder), *options)
+
+
+def answers(port: int) -> Callable[[], bool]:
+    """Return the question whether it takes connections: the port is open while it recovers."""
+    command = (_program("pg_isready"), "-q", "-h", HOST, "-p", str(port))
+    return lambda: subprocess.run(command, check=False).returncode == 0
 
 
 def _program(name: str) -> str:

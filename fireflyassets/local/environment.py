@@ -88,9 +88,10 @@ def compose(
     }
 
 
-def for_commands(access: Access) -> str:
-    """Return what a shell reads, so that the operators' commands find the embedded AWS."""
-    return "".join(f"export {name}={shlex.quote(value)}\n" for name, value in _aws(access).items())
+def for_commands(access: Access, folder: StateFolder) -> str:
+    """Return what a shell reads: where the embedded AWS and the API are, and whose tokens."""
+    said = {**_aws(access), "API": access.url("api"), "TOKENS": str(folder.tokens)}
+    return "".join(f"export {name}={shlex.quote(value)}\n" for name, value in said.items())
 
 
 def _is_dropped(name: str) -> bool:
@@ -107,6 +108,9 @@ def _issuer(access: Access, folder: StateFolder) -> dict[str, str]:
         "FIREFLYASSETS_OIDC_AUTHORIZE_URL": f"{url}{sign_in.AUTHORIZE}",
         "FIREFLYASSETS_OIDC_TOKEN_URL": f"{url}{sign_in.TOKEN}",
         "FIREFLYASSETS_SESSION_KEYS": json.dumps([access.issuer.session_key()]),
+        "FIREFLYASSETS_WEBHOOK_SECRET": "env:LOCAL_WEBHOOKS",
+        "LOCAL_WEBHOOKS_ID": CLIENT,
+        "LOCAL_WEBHOOKS_SECRET": access.issuer.webhook_secret(),
     }
 
 

@@ -53,6 +53,10 @@ class Issuer:
         """Return what sessions of the pages are sealed with; it lasts as long as the key."""
         return hashlib.sha256(b"sessions\0" + self.key.as_pem(private=True)).hexdigest()
 
+    def webhook_secret(self) -> str:
+        """Return what secrets of webhooks are made from; it lasts as long as the key."""
+        return hashlib.sha256(b"webhooks\0" + self.key.as_pem(private=True)).hexdigest()
+
     def key_set(self) -> Mapping[str, object]:
         """Return what the API checks signatures with."""
         return cast("Mapping[str, object]", KeySet([self.key]).as_dict(private=False))

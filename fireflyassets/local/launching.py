@@ -77,7 +77,7 @@ def launched(options: Options, say: Say) -> Generator[Stack]:
             say(sentence)
         held.describe(doors.url("dagster"))
         stack = Stack(state, doors, say)
-        folder.write_private(state.commands, environment.for_commands(doors))
+        folder.write_private(state.commands, environment.for_commands(doors, state))
         variables = environment.compose(
             options.base,
             folder=state,

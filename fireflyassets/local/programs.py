@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from fireflyassets.adapters.clock import SystemClock
 from fireflyassets.api.pages.shell import PREFIX
 from fireflyassets.core.errors import FactoryError, ServiceDown, UnusableConfiguration
 from fireflyassets.local import demo as course
@@ -27,6 +28,7 @@ from fireflyassets.local.commands import STATE
 from fireflyassets.local.keeping import StateLost
 from fireflyassets.local.launching import Options, launched, require_project
 from fireflyassets.local.outcome import Outcome, broken_promises
+from fireflyassets.local.reloading import Reloading
 from fireflyassets.local.service import pause
 from fireflyassets.local.simulated import Simulated, simulate
 from fireflyassets.local.stack import Interrupted, Stack, interruptible
@@ -60,8 +62,10 @@ def _up(arguments: argparse.Namespace) -> int:
             say(_welcome(stack))
             for bad in simulated.out_of_service:
                 say(f"Out of service: {bad}")
+            reloading = Reloading(stack, project, SystemClock(), say)
             while True:
                 stack.watch()
+                reloading.look()
                 pause(WATCH_EVERY_SECONDS)
     except Interrupted:
         say(f"Stopped; the state is kept in {options.state}.")

@@ -98,6 +98,12 @@ class Running:
         self._process = self._launch()
         return True
 
+    def renew(self) -> None:
+        """End the process at once, but for its children, and start another in its place."""
+        self._process.kill()
+        self._process.wait()
+        self._process = self._launch()
+
     def stop(self) -> None:
         """End the process and what is left of its group; force it only after its time."""
         self._ask()

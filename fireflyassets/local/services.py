@@ -48,7 +48,7 @@ def phases(composition: Composition) -> tuple[Phase, ...]:
         *first,
         (make.aws(), make.twin(), Task("migration", make.migrate)),
         (Task("provisioning", make.provision),),
-        (make.api(), make.code()),
+        (make.api(), make.code(), make.webhooks()),
         (make.webserver(), make.daemon()),
     )
 
@@ -67,7 +67,7 @@ class _Maker:
     def postgres(self) -> Service:
         port = self._ports["postgres"]
         command = database.serving(self._made_of.folder.postgres, port)
-        made = self._service("postgres", command, readiness.accepts(port))
+        made = self._service("postgres", command, database.answers(port))
         # By SIGTERM it would wait until all its clients have gone.
         return replace(made, stop_signal=signal.SIGINT)
 
@@ -105,6 +105,13 @@ class _Maker:
             "api",
             (*_python("fireflyassets.api"), "--host", HOST, "--port", str(self._ports["api"])),
             readiness.answers(f"{self._url('api')}/health"),
+        )
+
+    def webhooks(self) -> Service:
+        return self._service(
+            "webhooks",
+            (_script("fireflyassets"), "webhooks", "deliver"),
+            restarts=CODE_SERVER_RESTARTS,
         )
 
     def code(self) -> Service:

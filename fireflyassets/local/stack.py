@@ -111,6 +111,16 @@ class Stack:
             self.folder.root, self._least_bytes, "to go on; the stack stops while it can be saved."
         )
 
+    def renew(self, name: str) -> None:
+        """Replace a service by a new process; what the old one has started goes on.
+
+        Raises:
+            ServiceDown: The new one did not start.
+        """
+        running = next(each for each in self._running if each.service.name == name)
+        running.renew()
+        running.wait_until_ready(meanwhile=self.insist)
+
     def pid(self, name: str) -> int:
         """Return the process id of a service."""
         return next(each.pid for each in self._running if each.service.name == name)

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from fireflyassets.core.sums import Sums
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -28,3 +30,7 @@ class Backlog(ABC):
     @abstractmethod
     def dead(self) -> int:
         """Return how many jobs are in ``dlq``."""
+
+    @abstractmethod
+    def campaign(self, customer: str, campaign: str) -> Sums:
+        """Return a campaign's sums. Reads all its jobs, though not the whole of each."""

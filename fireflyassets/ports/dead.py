@@ -10,6 +10,7 @@ from datetime import datetime
 
 from fireflyassets.core.job import JobRow
 from fireflyassets.ports.budgets import OverBudget
+from fireflyassets.ports.entries import Ending
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +18,7 @@ class Owed:
     """A job whose last fault has no snapshot yet; it may have moved on since."""
 
     row: JobRow
+    """With status, class and reason of that fault, whatever they are by now."""
     since: datetime
 
 
@@ -36,6 +38,14 @@ class DeadJobs(ABC):
         It raises the epoch and forgives crashes. False, and nothing is written, if the job has
         moved since *row* was read: of two replays one wins. Nor is it where what is still to come
         does not fit into its month's budgets.
+        """
+
+    @abstractmethod
+    def take_back(self, row: JobRow, ending: Ending) -> bool:
+        """Undo a replay: queued -> dlq by *ending*, replays - 1, with its outbox row.
+
+        False, and nothing is written, if the job has moved since *row* was read: what a wave has
+        begun is its wave's. It counts no attempt.
         """
 
     @abstractmethod

@@ -1,7 +1,7 @@
-"""The guardrail as a port: whether a prompt may be sent, before anything of it is queued.
+"""The guardrail as a port: whether a prompt or copy may be used, before anything is queued.
 
 Belongs here: the question and its three answers. Does not: lists and rules (adapters), what a
-prompt may be as a text (``core/request.py``).
+text may be as such (``core/request.py``).
 """
 
 from abc import ABC, abstractmethod
@@ -12,28 +12,28 @@ from fireflyassets.core.job import Rewritten
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """The prompt is sent as it was written."""
+    """The text is used as it was written."""
 
 
 @dataclass(frozen=True, slots=True)
 class Declined:
-    """The prompt is not sent; its writer mends it."""
+    """The text is not used; its writer mends it."""
 
     rule: str
     fix: str
     word: str
-    """What was found, as the prompt has it, its spaces made single."""
+    """What was found, as the text has it, its spaces made single."""
 
 
 Verdict = Allowed | Rewritten | Declined
 
 
 class Guardrail(ABC):
-    """Judges prompts. The same prompt under the same lists gets the same verdict."""
+    """Judges texts. The same text under the same lists gets the same verdict."""
 
     @abstractmethod
-    def judge(self, prompt: str, *, customer: str, campaign: str, locale: str) -> Verdict:
-        """Return whether and how *prompt* may be sent.
+    def judge(self, text: str, *, customer: str, campaign: str, locale: str) -> Verdict:
+        """Return whether and how *text* may be used.
 
         Raises:
             UnusableConfiguration: The rules can't be read: nothing is let through unjudged.

@@ -13,6 +13,7 @@ from fireflyassets.core.budget import Block
 from fireflyassets.core.job import Cancel, Hold, JobRow, StepResult
 from fireflyassets.core.money import Cost
 from fireflyassets.core.status import Status
+from fireflyassets.ports.briefs import BriefLedger
 from fireflyassets.ports.budgets import BudgetLedger, OverBudget
 from fireflyassets.ports.dead import DeadJobs
 from fireflyassets.ports.entries import (
@@ -31,7 +32,7 @@ from fireflyassets.ports.entries import (
 from fireflyassets.ports.waves import WaveLedger
 
 
-class JobLedger(WaveLedger, BudgetLedger, DeadJobs):
+class JobLedger(WaveLedger, BudgetLedger, BriefLedger, DeadJobs):
     """The truth. Implementations: DynamoDB, and one in memory for tests."""
 
     # intake
@@ -41,9 +42,18 @@ class JobLedger(WaveLedger, BudgetLedger, DeadJobs):
 
         The conditional write *is* the idempotency claim: one caller alone gets `Recorded`. What a
         row's booking holds leaves the *block* with its write; one that holds nothing needs none.
+        Up to `ROWS_AT_ONCE` are written all or none; of more, some may be where it fails.
 
         Raises:
             ReservationLapsed: The block is gone.
+        """
+
+    @abstractmethod
+    def ready(self) -> None:
+        """Return where the ledger takes writes now; nothing is written.
+
+        Raises:
+            StoreUnavailable: It does not.
         """
 
     @abstractmethod
@@ -66,12 +76,14 @@ class JobLedger(WaveLedger, BudgetLedger, DeadJobs):
         *,
         after: Place | None,
         status: Status | None = None,
+        is_held: bool = False,
         most: int,
         newest_first: bool = False,
     ) -> list[JobRow]:
         """Return up to *most* of those rows behind *after*; those recorded meanwhile come last.
 
-        With *newest_first* the order is the other way round, and so is what is behind.
+        With *is_held* those on hold alone. With *newest_first* the order is the other way round,
+        and so is what is behind.
         """
 
     # dispatch
@@ -242,8 +254,13 @@ class JobLedger(WaveLedger, BudgetLedger, DeadJobs):
         """Note on a running job that whoever has it is to end it; False if it has moved."""
 
     @abstractmethod
-    def hold_campaign(self, customer: str, campaign: str, hold: Hold) -> Hold:
-        """Put a campaign on hold, and return the hold that stands: the first one."""
+    def hold_campaign(
+        self, customer: str, campaign: str, hold: Hold, *, anew: bool = False
+    ) -> Hold:
+        """Put a campaign on hold, and return the hold that stands: the first one.
+
+        With *anew* it takes the place of an earlier one, in one write.
+        """
 
     @abstractmethod
     def campaign_hold(self, customer: str, campaign: str) -> Hold | None:

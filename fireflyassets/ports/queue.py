@@ -6,6 +6,7 @@ Belongs here: messages as opaque bodies. Does not: what they say (``core/message
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Final
 
 MAX_RECEIVES: Final = 3
@@ -62,6 +63,10 @@ class JobQueue(ABC):
     @abstractmethod
     def delete(self, messages: Sequence[Message]) -> None:
         """Delete messages; one that is gone already is fine."""
+
+    @abstractmethod
+    def put_off(self, message: Message, *, after: timedelta) -> None:
+        """Let a received message come back no sooner than *after*, at most twelve hours."""
 
     @abstractmethod
     def depth(self) -> Depth:

@@ -190,7 +190,7 @@ async def looked_at(
     asked = None if size is None else ids.parse_aspect(size)
     seen = await tools.transfer(tools.pictures.look, content, asked=asked)
     if isinstance(seen, Unreadable):
-        raise errors.RenditionDefect(step, f"the result is unusable: {seen.reason}")
+        raise errors.RenditionDefect(step, f"the result is unusable: {seen.reason}", unread=True)
     found = f"{seen.width}x{seen.height}"
     if size not in {None, found}:
         raise errors.RenditionDefect(step, f"the result has {found} pixels, not {size}")

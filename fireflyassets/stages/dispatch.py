@@ -22,7 +22,13 @@ from fireflyassets.stages.forming import give_back, let_go, works_on
 
 _log: Final = logging.getLogger("fireflyassets.dispatch")
 STALE_AFTER: Final = timedelta(minutes=10)
-"""A wave that has not come to run by then is taken back, or launched again."""
+"""A wave that was never formed is taken back by then; one set aside is due again."""
+LOST_AFTER: Final = timedelta(minutes=2)
+"""Times the launches: how long after its forming a wave that no run was made for is launched again.
+
+The tick that asked for it has ended by then, with its daemon or without: it is killed after one
+minute, and what it asks for is made before the next. Two runs of a wave are one that begins it.
+"""
 LAUNCHES: Final = 3
 """Runs that are asked for one wave. If none of them begins it, its jobs go back and wait."""
 RELAUNCH_AFTER: Final = timedelta(minutes=1)
@@ -108,7 +114,7 @@ def _to_launch(ledger: JobLedger, wave: Wave, run: RunState, *, now: datetime) -
 
 def _patience(wave: Wave, run: RunState) -> timedelta:
     if run is RunState.UNSEEN:
-        return STALE_AFTER * max(1, wave.launches)
+        return LOST_AFTER * max(1, wave.launches)
     return RELAUNCH_AFTER * (wave.launches - 1)
 
 

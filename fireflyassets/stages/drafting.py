@@ -4,10 +4,11 @@ In: rows of raw requests of one campaign. Out: drafts, priced and judged; nothin
 Spends: nothing.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from typing import Final
 
 from fireflyassets.core import copy_check, ids, money
 from fireflyassets.core.brief import Row
@@ -18,7 +19,11 @@ from fireflyassets.core.recipe_step import JOB_TEXTS
 from fireflyassets.core.request import Problem, prompt_problems, validate
 from fireflyassets.core.status import HumanReview, Status
 from fireflyassets.ports.catalogue import Catalogue
-from fireflyassets.ports.guardrail import Allowed, Declined, Guardrail
+from fireflyassets.ports.guardrail import Declined, Guardrail, Verdict
+
+A_PLACE: Final = timedelta(milliseconds=1)
+"""Between two rows of a file: listings keep its order by the unit that ledgers store. It counts
+backwards, so that no job is due later than now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,51 +64,45 @@ def drafted(
     rows: Sequence[Row], campaign: Campaign, card: money.RateCard, *, now: datetime
 ) -> list[Draft | Invalid]:
     """Return each row as a draft, or what is wrong with it, in order."""
-    # Listings keep the order of the file: a millisecond apart, which is what ledgers store, and
-    # backwards, so that no job is due later than now.
     return [
-        _draft(row, campaign, card, now=now, behind=timedelta(milliseconds=behind))
+        _draft(row, campaign, card, created_at=now - behind * A_PLACE)
         for row, behind in zip(rows, reversed(range(len(rows))), strict=True)
     ]
 
 
 def _draft(
-    row: Row,
-    campaign: Campaign,
-    card: money.RateCard,
-    *,
-    now: datetime,
-    behind: timedelta,
+    row: Row, campaign: Campaign, card: money.RateCard, *, created_at: datetime
 ) -> Draft | Invalid:
     request = _checked(row, campaign)
     if isinstance(request, Invalid):
         return request
-    created_at = now - behind
-    job_id = ids.job_id(request.customer, request.key)
+    return Draft(request, row_of(request, campaign, card, created_at=created_at), row.number)
+
+
+def row_of(
+    request: JobRequest, campaign: Campaign, card: money.RateCard, *, created_at: datetime
+) -> JobRow:
+    """Return the row of a valid request, but for where its manifest lies."""
     review = campaign.config.review is ReviewMode.REQUIRED
-    return Draft(
-        request,
-        JobRow(
-            job_id=job_id,
-            customer_id=request.customer,
-            campaign_id=request.campaign,
-            status=Status.QUEUED,
-            run_id=None,
-            input_manifest="",  # Where it lies is known once it is clear which rows are new.
-            outputs=(),
-            cost_estimate=_price(campaign, request, card),
-            cost_actual=None,
-            created_at=created_at,
-            updated_at=created_at,
-            ttl=None,
-            body_hash=request.digest(),
-            idempotency_key=request.key,
-            credential=campaign.config.credential,
-            campaign_version=campaign.version,
-            rate_card=card.version,
-            human_reviewed=HumanReview.PENDING if review else HumanReview.NOT_REQUIRED,
-        ),
-        row.number,
+    return JobRow(
+        job_id=ids.job_id(request.customer, request.key),
+        customer_id=request.customer,
+        campaign_id=request.campaign,
+        status=Status.QUEUED,
+        run_id=None,
+        input_manifest="",  # Where it lies is known once it is clear which rows are new.
+        outputs=(),
+        cost_estimate=_price(campaign, request, card),
+        cost_actual=None,
+        created_at=created_at,
+        updated_at=created_at,
+        ttl=None,
+        body_hash=request.digest(),
+        idempotency_key=request.key,
+        credential=campaign.config.credential,
+        campaign_version=campaign.version,
+        rate_card=card.version,
+        human_reviewed=HumanReview.PENDING if review else HumanReview.NOT_REQUIRED,
     )
 
 
@@ -142,6 +141,16 @@ def _of_rewriting(problem: Problem, verdict: Rewritten, number: int | None) -> P
     return replace(problem, message=sentence, row=number)
 
 
+def _declined(field: str, verdict: Verdict) -> Iterator[Problem]:
+    """Yield what a verdict has against a text; what customers read is never rewritten."""
+    if isinstance(verdict, Declined):
+        sentence = f"The {field} says '{verdict.word}', which it must not say."
+        yield Problem(field, verdict.rule, sentence, verdict.fix)
+    elif isinstance(verdict, Rewritten) and field != "prompt":
+        sentence = f"The {field} says what the rule {verdict.rule} rewrites; only prompts are."
+        yield Problem(field, verdict.rule, sentence, f"Write the {field} without it.")
+
+
 def judged(
     draft: Draft, campaign: Campaign, guardrail: Guardrail, exists: Callable[[str], bool]
 ) -> Draft | Invalid:
@@ -151,18 +160,16 @@ def judged(
         sentence = "There is no such picture."
         fix = "Send it to POST /v1/references, and the name that it gets here."
         return Invalid((Problem("reference", "unknown", sentence, fix, draft.number),))
-    verdict = guardrail.judge(
-        request.prompt,
-        customer=request.customer,
-        campaign=request.campaign,
-        locale=request.locale,
+    of = {"customer": request.customer, "campaign": request.campaign, "locale": request.locale}
+    verdict = guardrail.judge(request.prompt, **of)
+    faults = (
+        *_declined("prompt", verdict),
+        *_declined("headline", guardrail.judge(request.headline, **of)),
     )
-    if isinstance(verdict, Allowed):
+    if faults:
+        return Invalid(tuple(replace(one, row=draft.number) for one in faults))
+    if not isinstance(verdict, Rewritten):
         return draft
-    if isinstance(verdict, Declined):
-        sentence = f"The prompt says '{verdict.word}', which it must not say."
-        problems = (Problem("prompt", verdict.rule, sentence, verdict.fix),)
-        return Invalid(tuple(replace(one, row=draft.number) for one in problems))
     request = replace(request, rewritten=verdict)
     texts = {name: request.text(name) for name in JOB_TEXTS}
     problems = prompt_problems(verdict.prompt) or copy_check.problems(

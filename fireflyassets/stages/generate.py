@@ -187,7 +187,7 @@ async def _fetch(tools: Receiver, call: StepCall, arrived: Arrived, seed: int) -
 
 def _unfetched(tools: Receiver, call: StepCall, fault: Fault) -> errors.FactoryError:
     if fault.code == "not_a_picture":
-        return errors.RenditionDefect(call.step, "the result is no picture")
+        return errors.RenditionDefect(call.step, "the result is no picture", unread=True)
     failure = classify(fault)
     if failure in {FailureClass.STALE_REFERENCE, FailureClass.BUG}:
         return errors.StepRefused(call.step, fault, failure=failure)

@@ -6,12 +6,13 @@ Spends: nothing; no vendor is called here.
 The order is what makes it safe to stop anywhere. Everything is validated before anything is
 written. The manifests of a call come first, as one object under a key that its content decides:
 without their rows they are litter, and no other request can overwrite them. The row's conditional
-write is the claim of the idempotency key; from then on the job is durable. The wake-up comes last
-and may be lost.
+write is the claim of the idempotency key; from then on the job is durable. Before the first of many
+rows goes the word that all are to be written, so that somebody finishes them
+(``stages/finishing.py``). The wake-up comes last and may be lost.
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -20,6 +21,7 @@ from fireflyassets.core.brief import Row
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.errors import ServiceDown
 from fireflyassets.core.job import JobRow
+from fireflyassets.core.request import KEY_FIELD, Problem
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.entries import Conflict, Duplicate, Recorded, Recording
@@ -27,8 +29,10 @@ from fireflyassets.ports.guardrail import Guardrail
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.ports.queue import JobQueue
+from fireflyassets.stages.admission import Admission, Overloaded
 from fireflyassets.stages.budgeting import Hold, Unaffordable
 from fireflyassets.stages.drafting import Draft, Invalid, card_of_day, drafted, judged
+from fireflyassets.stages.finishing import whole
 from fireflyassets.stages.pinning import pin, pin_card
 from fireflyassets.stages.repeats import Repeats
 from fireflyassets.stages.steering import held_with_campaign
@@ -50,7 +54,7 @@ class Priced:
     row: JobRow
 
 
-Answer = Recorded | Duplicate | Conflict | Invalid | Withheld | Priced | Unaffordable
+Answer = Recorded | Duplicate | Conflict | Invalid | Withheld | Priced | Unaffordable | Overloaded
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,8 @@ class Intake:
     catalogue: Catalogue
     clock: Clock
     guardrail: Guardrail
+    admission: Admission | None = None
+    """None: everything is taken, however long it will wait."""
 
     def accept(
         self,
@@ -73,12 +79,14 @@ class Intake:
         partial: bool = False,
         wake: bool = True,
         dry_run: bool = False,
+        insist: Callable[[Campaign], None] = lambda _: None,
     ) -> list[Answer]:
         """Record the requests and answer each, in order. Sending the same again is safe.
 
         Without *partial*, one bad or conflicting request means that none is written; a conflict
         that only a race creates stops just itself. *wake* is False where the caller dispatches.
-        A *dry_run* writes nothing.
+        A *dry_run* writes nothing. *insist* is asked whether new rows may come into the campaign
+        as it is, and raises if not.
 
         Raises:
             UnknownCampaign: There is none of that name for this customer.
@@ -93,6 +101,7 @@ class Intake:
         if not rest:
             return [*filter(None, before)]
         loaded = self.catalogue.campaign(customer, campaign)
+        insist(loaded)
         told = iter(self._take(rest, loaded, known, partial=partial, wake=wake, dry_run=dry_run))
         return [known_as or next(told) for known_as in before]
 
@@ -126,8 +135,10 @@ class Intake:
             return [_withheld(draft, known, owners) for draft in drafts]
         claims = [draft for draft in valid if fresh.get(draft.job_id) is draft]
         hold = Hold(self.catalogue, loaded, now, partial=partial)
+        turned = self._turned_away(claims, loaded, partial=partial)
+        claims = [draft for draft in claims if draft.job_id not in turned]
         if dry_run:
-            over = hold.look(self.ledger, [draft.row for draft in claims])
+            over = turned | hold.look(self.ledger, [draft.row for draft in claims])
             return [
                 (isinstance(draft, Draft) and over.get(draft.job_id)) or _priced(draft, owners)
                 for draft in drafts
@@ -136,9 +147,15 @@ class Intake:
             # Before the rows: a wave works from what its jobs were priced under.
             pin(self.objects, self.catalogue, loaded)
             pin_card(self.objects, card)
-        told = self._record(claims, hold, wake=wake)
-        refused = {job for job, one in told.items() if isinstance(one, Unaffordable)}
-        owners |= {job: one.row for job, one in told.items() if not isinstance(one, Unaffordable)}
+        told = turned | self._record(claims, hold, wake=wake)
+        if self.admission:
+            self.admission.outlook.note(loaded, len(claims))
+        refused = {job for job, one in told.items() if isinstance(one, Unaffordable | Overloaded)}
+        owners |= {
+            job: one.row
+            for job, one in told.items()
+            if not isinstance(one, Unaffordable | Overloaded)
+        }
         return [
             told[draft.job_id]
             if isinstance(draft, Draft)
@@ -146,6 +163,14 @@ class Intake:
             else _repeated(draft, owners)
             for draft in drafts
         ]
+
+    def _turned_away(
+        self, claims: Sequence[Draft], campaign: Campaign, *, partial: bool
+    ) -> dict[str, Recording | Unaffordable | Overloaded]:
+        """Return which jobs would not be made in time."""
+        if self.admission is None:
+            return {}
+        return {**self.admission.turned_away(claims, campaign, partial=partial)}
 
     def _record(
         self, claims: Sequence[Draft], hold: Hold, *, wake: bool
@@ -158,7 +183,8 @@ class Intake:
             replace(draft.row, input_manifest=pointer)
             for draft, pointer in zip(claims, kept.pointers, strict=True)
         ]
-        found = hold.record(self.ledger, rows)
+        with whole(self.ledger, rows, kept.key, now=hold.now, partial=hold.partial):
+            found = hold.record(self.ledger, rows)
         new = [told.row for told in found.values() if isinstance(told, Recorded)]
         held = held_with_campaign(self.ledger, new, now=hold.now)
         if wake:
@@ -206,3 +232,33 @@ def _repeated(draft: Draft | Invalid, owners: Mapping[str, JobRow]) -> Answer:
         return draft
     owner = owners[draft.job_id]
     return Conflict(owner) if _is_bad(draft, owners) else Duplicate(owner)
+
+
+def problems_of(rows: Sequence[Row], answers: Sequence[Answer]) -> list[Problem]:
+    """Return the problems of all rows; a conflict is one of the key.
+
+    What no row of the brief got past, such as a budget without room, is told once and of no row.
+    """
+    none_fits = not any(isinstance(answer, Recorded | Priced) for answer in answers)
+    refused = [one for one in answers if isinstance(one, Unaffordable | Overloaded)]
+    over = {one.over: one for one in refused if none_fits}
+    told = [one.problem() for one in over.values()]
+    for row, answer in zip(rows, answers, strict=True):
+        if isinstance(answer, Invalid):
+            told += answer.problems
+        elif isinstance(answer, Conflict):
+            named = row.raw.key_field if row.raw else KEY_FIELD
+            told.append(replace(conflict(), field=named, row=row.number))
+        elif isinstance(answer, Unaffordable | Overloaded) and answer.over not in over:
+            told.append(answer.problem(row.number))
+    return told
+
+
+def conflict() -> Problem:
+    """Return the problem of a key that stands for another request."""
+    return Problem(
+        KEY_FIELD,
+        "conflict",
+        "Another request was recorded under this key.",
+        "Send it under a new key, or repeat the first request exactly.",
+    )

@@ -9,7 +9,7 @@ goes was written elsewhere first, so that a death in between leaves it twice and
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -19,7 +19,7 @@ from fireflyassets.core import ids
 from fireflyassets.core.brief import Row
 from fireflyassets.core.errors import Refused
 from fireflyassets.core.message import Pointed, Requested, Wake, parse
-from fireflyassets.ports.entries import Duplicate
+from fireflyassets.ports.entries import Duplicate, Recorded
 from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.ports.queue import JobQueue, Message
 from fireflyassets.stages.intake import Intake, Priced
@@ -115,18 +115,37 @@ class Letters:
         if told is not None and told[0] is not Kind.UNREAD:
             return False
         row = Row(None, said.raw)
-        self.intake.accept([row], customer=said.customer, campaign=said.campaign, partial=True)
+        (answer,) = self.intake.accept(
+            [row], customer=said.customer, campaign=said.campaign, partial=True
+        )
+        if not isinstance(answer, Recorded | Duplicate):
+            return False  # Its budget, say, was taken by another since it was asked.
         self._objects.delete(letter.key)
-        return told is not None
+        return isinstance(answer, Recorded)
+
+    def drop(self, keys: Sequence[str], *, by: str, why: str) -> list[str]:
+        """Settle letters that become no job, on record first; return the keys of those.
+
+        The record keeps all that is known of each but its body, which may hold a prompt.
+        """
+        found = [one for one in self.put_aside() if one.key in keys]
+        said = [{**asdict(one), "key": one.key, "body": None} for one in found]
+        if said:
+            self._record({"by": by, "why": why, "dropped": said})
+        for one in found:
+            self._objects.delete(one.key)
+        return [one.key for one in found]
+
+    def _record(self, said: Mapping[str, object]) -> None:
+        now = self.intake.clock.now()
+        told = json.dumps({"at": now, **said}, indent=2, default=str, ensure_ascii=False).encode()
+        key = ids.replay_key(now, hashlib.sha256(told).hexdigest()[:8])
+        self._objects.put(key, told, media_type="application/json")
 
     def send_all_on(self, *, by: str, why: str) -> list[str]:
         """Send on what intake takes by now, on record first; return the keys of those."""
         going = [one for one in self.put_aside() if self.may_go_on(one)]
-        now = self.intake.clock.now()
-        said = {"at": now.isoformat(), "by": by, "why": why, "letters": [one.key for one in going]}
-        content = json.dumps(said, indent=2, ensure_ascii=False).encode()
-        key = ids.replay_key(now, hashlib.sha256(content).hexdigest()[:8])
-        self._objects.put(key, content, media_type="application/json")
+        self._record({"by": by, "why": why, "letters": [one.key for one in going]})
         return [one.key for one in going if self.send_on(one)]
 
     def may_go_on(self, letter: Letter) -> bool:

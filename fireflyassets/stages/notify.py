@@ -1,39 +1,30 @@
 """Notify: what a customer is told about a job, by webhook or when asked.
 
-In: ledger rows. Out: payloads that hold our own URLs, never a signed one. Spends: nothing.
-Delivery, signing and retries are not here.
+In: ledger rows and events. Out: payloads that hold our own URLs, never a signed one. Spends:
+nothing. Delivery, signing and retries are not here (``stages/telling.py``).
 """
 
-from datetime import UTC, datetime
-from typing import Annotated
-
-from pydantic import Field
-from typing_extensions import TypedDict
+from typing import Final
 
 from fireflyassets.core import ids
+from fireflyassets.core.event import (
+    VERSION,
+    Event,
+    EventType,
+    Instant,
+    JobPayload,
+    body_of,
+    facts_payload,
+    instant,
+    is_of_a_job,
+)
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import HumanReview, Status
 
-Instant = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
-"""As `instant` writes it."""
+__all__ = ["Instant", "JobPayload", "event_body", "instant", "is_published", "payload"]
 
-
-class OutputLink(TypedDict):
-    """One rendition, by an address of ours that authorises, checks the review and redirects."""
-
-    aspect: Annotated[str, Field(examples=["1080x1920"])]
-    url: Annotated[str, Field(json_schema_extra={"format": "uri"})]
-
-
-class JobPayload(TypedDict):
-    """The customer-facing shape of a job."""
-
-    jobId: Annotated[str, Field(json_schema_extra={"format": "uuid"})]
-    campaignId: Annotated[str, Field(examples=["spring-launch"])]
-    status: Annotated[str, Field(json_schema_extra={"enum": [one.value for one in Status]})]
-    outputs: list[OutputLink]
-    """Only once they may be published: the job has succeeded, and no review is open."""
-    completedAt: Instant | None
+_NAMING: Final = frozenset({EventType.JOB_SUCCEEDED, EventType.ASSET_APPROVED})
+"""Events that may name outputs."""
 
 
 def payload(row: JobRow, *, api_url: str) -> JobPayload:
@@ -52,15 +43,39 @@ def payload(row: JobRow, *, api_url: str) -> JobPayload:
     }
 
 
+def event_body(event: Event, row: JobRow | None, *, api_url: str) -> str:
+    """Return the text of an event's payload; *row* is the job that it is about.
+
+    The event decides what happened: the row may have moved on since. Outputs are named where the
+    row still stands as the event says, and with approval required by ``asset.approved`` alone.
+    """
+    if row is None or not is_of_a_job(event.type):
+        return body_of(facts_payload(event))
+    status = event.status or row.status
+    reviewed = row.human_reviewed is not HumanReview.NOT_REQUIRED
+    early = event.type is EventType.JOB_SUCCEEDED and reviewed
+    names = event.type in _NAMING and row.status is status and not early
+    told = payload(row, api_url=api_url)
+    failed = event.type in {EventType.JOB_FAILED, EventType.JOB_REVIEW} and row.failure
+    return body_of(
+        {
+            **told,
+            "status": status.value,
+            "outputs": told["outputs"] if names else [],
+            "completedAt": instant(event.at) if event.status else told["completedAt"],
+            "type": event.type.value,
+            "version": VERSION,
+            "timestamp": instant(event.at),
+            "sequence": event.sequence,
+            "failureClass": row.failure.value if failed and row.failure else None,
+        }
+    )
+
+
 def is_published(row: JobRow) -> bool:
     """Say whether the job's outputs may leave the house."""
     reviewed = row.human_reviewed in {HumanReview.NOT_REQUIRED, HumanReview.APPROVED}
     return row.status is Status.SUCCEEDED and reviewed
-
-
-def instant(at: datetime) -> str:
-    """Return an instant as ISO 8601 in UTC, to the second."""
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _url(row: JobRow, aspect: str, api_url: str) -> str:

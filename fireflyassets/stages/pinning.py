@@ -48,9 +48,18 @@ def card_of(objects: ObjectStore, catalogue: Catalogue, row: JobRow) -> RateCard
     """
     if not row.rate_card:
         return card_for(catalogue.rate_cards(), row.created_at.date())
-    content = objects.get(ids.rate_card_key(row.rate_card))
+    return card_named(objects, row.rate_card)
+
+
+def card_named(objects: ObjectStore, version: str) -> RateCard:
+    """Return a version of the rate card.
+
+    Raises:
+        UnusableConfiguration: That version was never pinned.
+    """
+    content = objects.get(ids.rate_card_key(version))
     if content is None:
-        raise errors.UnusableConfiguration(f"The rate card {row.rate_card!r} was never pinned.")
+        raise errors.UnusableConfiguration(f"The rate card {version!r} was never pinned.")
     return RateCard.model_validate_json(content)
 
 

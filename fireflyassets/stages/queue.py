@@ -30,6 +30,7 @@ from fireflyassets.core.request import KEY_FIELD, Problem
 from fireflyassets.ports.entries import Conflict, Recorded
 from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.ports.queue import MAX_RECEIVES, JobQueue, Message
+from fireflyassets.stages.admission import Overloaded
 from fireflyassets.stages.budgeting import Unaffordable
 from fireflyassets.stages.intake import Answer, Intake, Invalid
 
@@ -39,6 +40,8 @@ _SLICE: Final = 50
 """Messages taken at once: what a failing ledger can bring closer to the dead-letter queue."""
 _EMPTY_LOOKS: Final = 2
 """One empty answer is not proof of an empty queue."""
+_NO_KEY: Final = "-"
+"""Of no object: what is asked is whether the bucket answers."""
 _REASON_LIMIT: Final = 1_000
 SENDER_RULE: Final = "sender"
 _OUTAGES: Final = (StoreUnavailable, ServiceDown, ConnectionError)
@@ -85,7 +88,15 @@ def drain(
     senders: Senders | None = None,
     budget: timedelta = BUDGET,
 ) -> Drained:
-    """Take up to *most* messages off the queue; no new slice begins once *budget* is spent."""
+    """Take up to *most* messages off the queue; no new slice begins once *budget* is spent.
+
+    Raises:
+        StoreUnavailable: The ledger or the bucket is away: no message was touched, or one slice
+            comes back.
+    """
+    # Each receive brings a message closer to the dead-letter queue, whoever is at fault.
+    intake.ledger.ready()
+    intake.objects.exists(_NO_KEY)
     until = intake.clock.now() + budget
     total = Drained()
     empty = 0
@@ -222,11 +233,27 @@ class _Apart:
             reason = f"{error} {error.remedy}"
         return self.put_aside(message, reason[:_REASON_LIMIT])
 
+    def _wait(self, message: Message, after: timedelta, reason: str) -> Drained:
+        """Let a request come back when there is likely room; its last time it is a dead letter.
+
+        From there `dlq replay --letters` makes its job once intake takes it.
+        """
+        if message.receives >= MAX_RECEIVES:
+            return self.put_aside(message, reason)
+        try:
+            self.queue.put_off(message, after=after)
+        except Exception as error:  # noqa: BLE001 - the boundary.
+            self.failures.append(error)
+        return Drained(waiting=1)
+
     def _settle(self, messages: Sequence[Message], answers: Sequence[Answer]) -> Drained:
         total = Drained()
         durable: list[Message] = []
         for message, answer in zip(messages, answers, strict=True):
             reason = refusal(answer)
+            if isinstance(answer, Overloaded) and answer.over.after is not None:
+                total += self._wait(message, answer.over.after, reason or "")
+                continue
             if reason is None:
                 durable.append(message)
                 new = isinstance(answer, Recorded)
@@ -244,7 +271,7 @@ def refusal(answer: Answer) -> str | None:
         return (
             f"{KEY_FIELD}: another request was recorded under this key, as job {answer.row.job_id}."
         )
-    if isinstance(answer, Unaffordable):
+    if isinstance(answer, Unaffordable | Overloaded):
         return reason_of([answer.problem()])
     return None
 

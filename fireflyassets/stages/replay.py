@@ -12,7 +12,7 @@ goes first, and the others of its class once it has succeeded.
 import hashlib
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -29,6 +29,7 @@ from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.entries import History
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
+from fireflyassets.stages.aborting import Abort, Moved, Moves, as_it_was
 
 PROBED: Final = frozenset({FailureClass.TRANSIENT, FailureClass.STORAGE})
 """Classes of which one job goes first, unless an operator says that the service is back."""
@@ -36,6 +37,8 @@ POLICY: Final = "policy"
 """Who replays what the settings let run again by itself."""
 FIRST_WAIT: Final = timedelta(minutes=10)
 """How long a job stays before its first automatic replay; twice as long before each further one."""
+ABORTED: Final = "the replay itself"
+"""Who takes back what it has moved beside an abort."""
 _WHY_LIMIT: Final = 200
 
 
@@ -58,6 +61,7 @@ class Choice:
     campaign: str | None = None
     """``customer/campaign``."""
     credential: str | None = None
+    jobs: frozenset[str] = frozenset()
     since: datetime | None = None
     until: datetime | None = None
 
@@ -69,6 +73,7 @@ class Choice:
             and self.customer in {None, row.customer_id}
             and self.campaign in {None, f"{row.customer_id}/{row.campaign_id}"}
             and self.credential in {None, row.credential}
+            and (not self.jobs or row.job_id in self.jobs)
             and (self.since is None or ended >= self.since)
             and (self.until is None or ended <= self.until)
         )
@@ -100,17 +105,6 @@ class ClassSum:
     """Of those that go."""
     goes: int
     cause: str
-
-
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """One job of a replay; *done* False: it stays as it is."""
-
-    job_id: str
-    done: bool
-    due_at: datetime
-    why: str = ""
-    """Why it was left where it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,15 +189,15 @@ class Replays:
 
     def go(
         self, plan: Sequence[Dead], *, by: str, why: str, spread: timedelta = timedelta(0)
-    ) -> Iterator[Moved]:
-        """Move what goes of *plan*, one job with each step of the iterator; stop any time.
+    ) -> Moves:
+        """Return what moves *plan*, one job with each step; stop any time.
 
         The jobs become due evenly over *spread*. Who, why and what is on record before the first
-        moves, and what was moved once it ends, however it ends.
+        moves, and what was moved once it ends, however it ends; by that it can be undone
+        (``stages/aborting.py``), also while it is at it: then it stops.
         """
         going = [one for one in plan if one.goes]
         now = self.clock.now()
-        said = f"Replayed by {by}: {why}"[:_WHY_LIMIT]
         record = {
             "at": now.isoformat(),
             "by": by,
@@ -211,29 +205,44 @@ class Replays:
             "spreadSeconds": spread.total_seconds(),
             "operations": str(sum((one.price for one in going), Decimal(0))),
             "planned": [one.row.job_id for one in going],
+            "before": {one.row.job_id: as_it_was(one.row) for one in going},
+            "moved": None,
         }
         name = hashlib.sha256(json.dumps(record).encode()).hexdigest()[:8]
         key = ids.replay_key(now, name)
+        self.abort().write(key, record)
+        due = [now + spread * (place / len(going)) for place in range(len(going))]
+        said = f"Replayed by {by}: {why}"[:_WHY_LIMIT]
+        return Moves(key, self._moves(key, list(zip(going, due, strict=True)), said))
+
+    def _moves(
+        self, key: str, going: Sequence[tuple[Dead, datetime]], said: str
+    ) -> Generator[Moved]:
         moved: list[str] = []
-        self._note(key, {**record, "moved": None})
         try:
-            for place, one in enumerate(going):
-                due_at = now + spread * (place / len(going))
+            for one, due_at in going:
                 if one.state is State.PROBE:
                     probe = ids.probe_key(one.row.credential, class_of(one.row))
                     self.objects.put(probe, one.row.job_id.encode(), media_type="text/plain")
+                # First: who is stopped within the write does not know whether it was done.
+                moved.append(one.row.job_id)
                 told = self.ledger.replay(one.row, due_at=due_at, said=said, now=self.clock.now())
-                moved += [one.row.job_id] if told is True else []
+                if told is not True:
+                    moved.pop()
+                if self.abort().is_asked(key):
+                    # Whoever asked may have looked at this job before it was moved.
+                    self.abort().of(key, by=ABORTED, why="moved meanwhile")
+                    return
                 why = "" if told is True else str(told or "It had moved meanwhile.")
                 yield Moved(one.row.job_id, told is True, due_at, why)
         finally:
             # The rows say the same, each for itself.
             with suppress(StoreUnavailable):
-                self._note(key, {**record, "moved": moved})
+                self.abort().note(key, moved)
 
-    def _note(self, key: str, record: dict[str, object]) -> None:
-        content = json.dumps(record, indent=2, ensure_ascii=False).encode()
-        self.objects.put(key, content, media_type="application/json")
+    def abort(self) -> Abort:
+        """Return what takes a replay back."""
+        return Abort(self.ledger, self.objects, self.clock)
 
     def by_policy(self, failures: frozenset[FailureClass], *, most: int) -> int:
         """Replay what may run again by itself, after a wait that doubles; return how many went."""

@@ -9,7 +9,7 @@ is the same file. It holds no text of the request, no address and none of a vend
 
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -19,32 +19,37 @@ from fireflyassets.core.job import JobRow
 from fireflyassets.ports.entries import Attempt, History
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
+from fireflyassets.stages.retries import Retries, Spent
 
 _log: Final = logging.getLogger("fireflyassets.snapshot")
 _VERSION: Final = 1
 
-Tell = Callable[[JobRow, str], None]
-"""Hears of a job and the key of its snapshot, once that can be read."""
+Tell = Callable[[JobRow, str, Sequence[Spent]], None]
+"""Hears of a job, the key of its snapshot, once that can be read, and what its tries came to."""
 
 
-def write_owed(ledger: JobLedger, objects: ObjectStore, *, most: int, tell: Tell) -> int:
+def write_owed(
+    ledger: JobLedger, objects: ObjectStore, retries: Retries, *, most: int, tell: Tell
+) -> int:
     """Write up to *most* snapshots that are owed, and return how many; the others stay owed."""
     count = 0
     for owed in ledger.owed(most=most):
         row = owed.row
-        content = of(row, ledger.history(row.job_id), since=owed.since)
+        history = ledger.history(row.job_id)
+        spent = retries.of(row, history)
+        content = of(row, history, spent, since=owed.since)
         key = ids.snapshot_key(row.customer_id, row.campaign_id, row.job_id)
         try:
             objects.put(key, content, media_type="application/json")
         except StoreUnavailable as outage:
             _log.warning("job %s: its snapshot is still owed. %s", row.job_id, outage)
             return count
-        tell(row, key)
+        tell(row, key, spent)
         count += ledger.snapped(owed)
     return count
 
 
-def of(row: JobRow, history: History, *, since: datetime) -> bytes:
+def of(row: JobRow, history: History, retries: Sequence[Spent], *, since: datetime) -> bytes:
     """Return the snapshot of a job that ended by a fault at *since*."""
     cost = history.cost
     said = {
@@ -64,6 +69,7 @@ def of(row: JobRow, history: History, *, since: datetime) -> bytes:
         "credential": row.credential,
         "run": row.run_id,
         "counts": {name: getattr(row, name) for name in ("attempts", "crashes", "replays")},
+        "retries": {one.layer: {"spent": one.spent, "limit": one.limit} for one in retries},
         "operations": {"certain": str(cost.certain), "possible": str(cost.possible)},
         "steps": [
             {

@@ -117,8 +117,7 @@ class Steering:
     def hold(self, customer: str, campaign: str, *, reason: str, by: str) -> Hold:
         """Put a campaign on hold: nothing of it goes into a wave until it is resumed."""
         now = self.clock.now()
-        wanted = Hold(f"The campaign is on hold ({by}): {reason}", now, CAMPAIGN)
-        hold = self.ledger.hold_campaign(customer, campaign, wanted)
+        hold = self.ledger.hold_campaign(customer, campaign, _of_campaign(reason, by, now))
         queued = self._rows(customer, campaign, Status.QUEUED)
         _each(lambda row: self.ledger.hold_with_campaign(row, hold, now=now), queued)
         return hold
@@ -136,9 +135,10 @@ class Steering:
 
     def cancel_all(self, customer: str, campaign: str, *, by: str) -> None:
         """Put a campaign on hold and cancel its jobs; those that run are ended by their waves."""
-        # An earlier hold would keep its own words, and its jobs are cancelled now.
-        self.ledger.resume_campaign(customer, campaign)
-        self.hold(customer, campaign, reason=CANCELLED, by=by)
+        # In the place of an earlier hold, whose words would be kept: at no moment may a wave begin.
+        self.ledger.hold_campaign(
+            customer, campaign, _of_campaign(CANCELLED, by, self.clock.now()), anew=True
+        )
         for status in (Status.QUEUED, Status.RUNNING, Status.DLQ, Status.REVIEW):
             waiting = self._rows(customer, campaign, status)
             _each(lambda row: self.cancel(row, by=by), waiting)
@@ -154,6 +154,10 @@ class Steering:
             if len(page) < _PAGE:
                 return
             after = Place(page[-1].created_at, page[-1].job_id)
+
+
+def _of_campaign(reason: str, by: str, now: datetime) -> Hold:
+    return Hold(f"The campaign is on hold ({by}): {reason}", now, CAMPAIGN)
 
 
 def held_with_campaign(

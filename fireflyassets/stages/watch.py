@@ -101,14 +101,17 @@ class Watch:
         self._budgets(now)
         samples: dict[str, tuple[Sample, ...]] = {}
         quiet: dict[str, datetime] = {}
+        breakers = 0
         for organisation, lanes in organisations.items():
             states = self._states(organisation)
+            breakers += sum(state.opened_at is not None for state in states.values())
             for item, state in states.items():
                 samples[item] = self._sampled(state, memory.samples.get(item, ()), now)
                 self._brake(state, samples[item], now)
             due = any(lane in lines and lines[lane].first_due_at <= now for lane in lanes)
             if due and _is_quiet(states, samples, now):
                 quiet[organisation] = memory.quiet_since.get(organisation, now)
+        self.tally.set(metric.BREAKERS, breakers)
         longest = max((now - since for since in quiet.values()), default=timedelta())
         self.tally.set(metric.STALLED, longest.total_seconds())
         return Memory(samples, quiet)

@@ -83,9 +83,9 @@ class Asking:
         )
 
     def _ahead(self, row: JobRow, now: datetime) -> int:
-        """Return how many jobs of the line go before it, those at work not counted."""
+        """Return how many jobs of its campaign go before it, those at work not counted."""
         ledger, lane = self.outlook.ledger, (row.credential, row.customer_id)
-        due = ledger.due(*lane, now=now, most=_LOOKED_AT)
+        due = ledger.due(*lane, row.campaign_id, now=now, most=_LOOKED_AT)
         places = {one.job_id: place for place, one in enumerate(due)}
         if row.job_id in places or len(due) < _LOOKED_AT:
             return places.get(row.job_id, len(due))

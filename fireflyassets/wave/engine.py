@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import partial
 from typing import Final
 
 from fireflyassets.core import errors
@@ -25,13 +26,12 @@ from fireflyassets.stages.pinning import Pins
 from fireflyassets.wave import counting, endings
 from fireflyassets.wave.job import JobRun, all_ended
 from fireflyassets.wave.reports import Ended, Report, Skipped, Turn
-from fireflyassets.wave.share import FirstTickets, Share, goes_first
+from fireflyassets.wave.share import LOOK, FirstTickets, Share, wait_for_turn
 from fireflyassets.wave.wishes import Wishes
 
 _log: Final = logging.getLogger("fireflyassets.wave")
-OVERHEAD: Final = timedelta(seconds=5)
-"""A job's time beside its remote calls: transfers, decoding, writes."""
-TURN_POLL: Final = timedelta(seconds=1)
+OVERHEAD: Final = timedelta(seconds=5)  # A job's time beside its remote calls: transfers, writes.
+UNREAD: Final = 500  # Reports that may wait for a slow reader before another job begins.
 PATIENCE: Final = timedelta(minutes=2)
 """How long a turn's end is told to a ledger that does not answer; then a sweep sees to it."""
 
@@ -65,6 +65,8 @@ class WaveEngine:
     """The heartbeat's own."""
     settle: Offload
     """Goes on for a while where the ledger does not answer."""
+    unread: Callable[[], int] = lambda: 0
+    """How many reports wait for their reader."""
     active: int = 0
     """Jobs in flight now."""
     _freed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -85,7 +87,8 @@ class WaveEngine:
             rows = await self._mine()
             self.first_tickets.wanted = len(rows)
             self.wishes.begin(rows)
-            await self._wait_for_turn()
+            waves = partial(self.settle, self.tools.ledger.open_waves)
+            await wait_for_turn(self.wave, waves, lease=self.lease, clock=self.tools.clock)
             await self._count_share()
             await self._work(rows)
         finally:
@@ -118,13 +121,22 @@ class WaveEngine:
     async def _work(self, rows: Sequence[JobRow]) -> None:
         turns: list[asyncio.Task[None]] = []
         for row in rows:
-            while self.active >= self._window() and not self.lease.closing:
-                self._freed.clear()
-                await self._freed.wait()
+            await self._room()
             self.active += 1
             turns.append(asyncio.create_task(self._turn(row)))
         # A turn that crashes stops the wave, but every answer that is out is heard and stored.
         await all_ended(turns)
+
+    async def _room(self) -> None:
+        """Return once another job may begin: few are in flight, and what they told is read."""
+        while not self.lease.closing:
+            if self.unread() >= UNREAD:
+                await self.lease.unless_closed(self.tools.clock.sleep(LOOK))
+            elif self.active >= self._window():
+                self._freed.clear()
+                await self._freed.wait()
+            else:
+                return
 
     def _window(self) -> int:
         """Return how many jobs may be in flight: what the rate uses in a job's remote time."""
@@ -167,8 +179,7 @@ class WaveEngine:
 
     async def _let_go(self, row: JobRow, claim: Claim, lost: errors.OwnershipLost) -> Ended:
         """Give the job back if its row still names this wave: nobody else would look for it."""
-        tools = self.tools
-        now = tools.clock.now()
+        tools, now = self.tools, self.tools.clock.now()
         release = Release(str(lost), not_before=now)
         try:
             await self.settle(tools.ledger.release, claim, release, now=now)
@@ -255,10 +266,9 @@ class WaveEngine:
         while True:
             await tools.clock.sleep(self.rules.lease / 4)
             until = tools.clock.now() + self.rules.lease
+            renew = partial(tools.ledger.heartbeat, self.wave.wave_id, self.run_id)
             try:
-                ours = await self.beat(
-                    tools.ledger.heartbeat, self.wave.wave_id, self.run_id, lease_until=until
-                )
+                ours = await self.beat(renew, lease_until=until)
             except Exception:  # noqa: BLE001 - whatever it is, the lease lasts for three more beats.
                 _log.exception("wave %s: a heartbeat failed", self.wave.wave_id)
                 continue
@@ -288,13 +298,3 @@ class WaveEngine:
         """Tell the tenant's next wave that it may begin to take tickets."""
         await self.first_tickets.all_had.wait()
         await self.settle(self.tools.ledger.draining, self.wave.wave_id)
-
-    async def _wait_for_turn(self) -> None:
-        """Stay warm, with no ticket taken, while an older wave of the tenant still takes some."""
-        tools = self.tools
-        while not self.lease.closing:
-            waves = await self.settle(tools.ledger.open_waves)
-            now = tools.clock.now()
-            if not any(goes_first(one, self.wave, now=now) for one in waves):
-                return
-            await tools.clock.sleep(TURN_POLL)

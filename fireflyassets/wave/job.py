@@ -19,10 +19,11 @@ from fireflyassets.core.photoshop_step import ComposeStep, Step
 from fireflyassets.core.recipe import Recipe, stored_name
 from fireflyassets.core.recipe_step import JOB_TEXTS, REFERENCE, OnFailure
 from fireflyassets.core.stage import Stage
-from fireflyassets.stages.bench import JobInHand, StoredJob, Tools, cost_so_far
+from fireflyassets.stages.bench import JobInHand, StoredJob, Tools
 from fireflyassets.stages.compose import compose
 from fireflyassets.stages.deliver import Delivered, deliver, publishable
 from fireflyassets.stages.generate import generate
+from fireflyassets.stages.retries import spent
 from fireflyassets.wave import counting
 from fireflyassets.wave.reports import Check, Checked, Handed, Made, Report, Subject
 
@@ -170,12 +171,14 @@ class JobRun:
                 for aspect, made in renditions.items()
             )
         )
-        cost = await cost_so_far(self.tools, self.job.row.job_id)
+        history = await self.tools.offload(self.tools.ledger.history, self.job.row.job_id)
+        cost = history.cost
         checked = cost_check(self.job.row, cost, self.tools.campaign)
         self.report(checked)
         if not checked.passed:
             _log.warning("job %s is over its estimate: %s", self.job.row.job_id, checked.facts)
-        self.report(Handed(self._subject(), deliveries, cost))
+        retries = spent(self.job.row, history, self.tools.campaign.config.recipe)
+        self.report(Handed(self._subject(), deliveries, cost, retries))
         untagged = [one.aspect for one in deliveries if not one.tagged]
         self.report(tagging(self.job.row.job_id, deliveries))
         self.report(review_check(self.job.row))

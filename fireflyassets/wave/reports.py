@@ -12,6 +12,7 @@ from fireflyassets.core.money import Cost
 from fireflyassets.core.stage import Stage
 from fireflyassets.core.status import Status
 from fireflyassets.stages.deliver import Delivered
+from fireflyassets.stages.retries import Spent
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,8 @@ class Handed:
     subject: Subject
     deliveries: tuple[Delivered, ...]
     cost: Cost
+    retries: tuple[Spent, ...]
+    """What of the job's budget went into them."""
 
 
 class Check(StrEnum):

@@ -19,6 +19,7 @@ from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.stages.bench import StoredJob
 from fireflyassets.stages.deliver import Delivered
+from fireflyassets.stages.retries import spent
 from fireflyassets.wave.job import (
     cost_check,
     model_of,
@@ -69,7 +70,8 @@ def retold(
     if row.status is Status.SUCCEEDED:
         model = model_of(pictures)
         deliveries = _delivered(objects, campaign, row, renditions, model=model)
-        reports.append(Handed(subject, deliveries, job.history.cost))
+        retries = spent(row, job.history, recipe)
+        reports.append(Handed(subject, deliveries, job.history.cost, retries))
         reports += [tagging(row.job_id, deliveries), review_check(row)]
     return reports
 

@@ -5,14 +5,19 @@ tenants, which is the pacers' line at the limiter.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Final
 
+from fireflyassets.fence.call import Lease
 from fireflyassets.limiter.pacer import Pacer
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.entries import Wave, WaveState
 from fireflyassets.ports.ledger import JobLedger
+
+LOOK: Final = timedelta(seconds=1)
+"""Between two looks at what a wave waits for."""
 
 
 def goes_first(other: Wave, mine: Wave, *, now: datetime) -> bool:
@@ -20,6 +25,18 @@ def goes_first(other: Wave, mine: Wave, *, now: datetime) -> bool:
     same = (other.customer, other.credential) == (mine.customer, mine.credential)
     older = _age(other) < _age(mine)
     return same and older and is_running(other, now=now) and not other.draining
+
+
+async def wait_for_turn(
+    mine: Wave, waves: Callable[[], Awaitable[Sequence[Wave]]], *, lease: Lease, clock: Clock
+) -> None:
+    """Stay warm, with no ticket taken, while an older wave of the tenant still takes some."""
+    while not lease.closing:
+        others = await waves()
+        now = clock.now()
+        if not any(goes_first(one, mine, now=now) for one in others):
+            return
+        await clock.sleep(LOOK)
 
 
 def _age(wave: Wave) -> tuple[datetime, str]:

@@ -106,4 +106,5 @@ class WaveThread:
                 services=services,
                 report=self._reports.put,
             )
+            self._engine.unread = self._reports.qsize
             await self._engine.run()

@@ -75,6 +75,7 @@ def test_what_is_lost_is_counted_and_harms_nothing() -> None:
 
 PROGRAM = """
 import signal, sys
+from datetime import timedelta
 from fireflyassets.adapters.clock import SystemClock
 from fireflyassets.adapters.metric_pump import Pump
 from fireflyassets.core import metric
@@ -88,7 +89,7 @@ class Printer(MetricSink):
 
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
 tally = Tally()
-Pump(tally, Printer(), SystemClock()).start()
+Pump(tally, Printer(), SystemClock(), every=timedelta(hours=1)).start()
 tally.set(metric.DEAD, 1)
 print("up", flush=True)
 sys.stdin.read()

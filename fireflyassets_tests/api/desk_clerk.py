@@ -3,7 +3,7 @@
 import asyncio
 import io
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 import httpx
@@ -13,11 +13,16 @@ from joserfc.jwk import ECKey, Key, KeySet
 from PIL import Image
 from pydantic import SecretStr
 
+from fireflyassets.adapters.guarded_http import Guard
 from fireflyassets.adapters.limit_files import DOCUMENTED
 from fireflyassets.adapters.memory.backlog import MemoryBacklog
+from fireflyassets.adapters.memory.campaigns import MemoryCampaigns
 from fireflyassets.adapters.memory.keys import MemoryKeys
+from fireflyassets.adapters.memory.metrics import MemoryMetrics
 from fireflyassets.adapters.pillow import PillowPictures
 from fireflyassets.adapters.provider import OidcProvider
+from fireflyassets.adapters.secrets import EnvironmentSecrets
+from fireflyassets.adapters.webhook_secrets import WebhookSecrets
 from fireflyassets.api.app import create_app
 from fireflyassets.api.desk import Ports
 from fireflyassets.core import ids
@@ -28,6 +33,7 @@ from fireflyassets.limiter.memory import MemoryLimiter
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets.ports.entries import Ending, Wave, WaveState
 from fireflyassets.settings import Settings
+from fireflyassets_tests.contracts import webhooks
 from fireflyassets_tests.front_door import (
     ASPECTS,
     CAMPAIGN,
@@ -42,6 +48,7 @@ PUBLIC = "https://assets.example"
 ISSUER = "https://issuer.example"
 KEY = ECKey.generate_key("P-256", auto_kid=True)
 CLIENT = "pages"
+HOOKS = {"HOOKS_ID": "root", "HOOKS_SECRET": "r" * 32}
 SESSION_KEY = SecretStr("0" * 32)
 
 
@@ -83,6 +90,8 @@ class Clerk:
     door: FrontDoor
     app: FastAPI
     peer: str = "203.0.113.9"
+    url: str = PUBLIC
+    metrics: MemoryMetrics = field(default_factory=MemoryMetrics)
 
     def ask(
         self,
@@ -103,7 +112,7 @@ class Clerk:
             transport = httpx.ASGITransport(
                 self.app, raise_app_exceptions=False, client=(self.peer, 1234)
             )
-            async with httpx.AsyncClient(transport=transport, base_url=PUBLIC) as client:
+            async with httpx.AsyncClient(transport=transport, base_url=self.url) as client:
                 return await client.request(method, path, headers=said, json=json, content=content)
 
         return asyncio.run(send())
@@ -112,6 +121,11 @@ class Clerk:
         """Post the good job with *changes*; a field that is None is left out."""
         fields = {name: value for name, value in (JOB | changes).items() if value is not None}
         return self.ask("POST", "/v1/jobs", json=fields)
+
+
+async def _public(host: str) -> list[str]:
+    """Resolve every name to a public address, but those that say that they lead inside."""
+    return ["10.0.0.1" if host.startswith("inner.") else "8.8.8.8"]
 
 
 def ports_of(door: FrontDoor) -> Ports:
@@ -126,8 +140,13 @@ def ports_of(door: FrontDoor) -> Ports:
         pictures=PillowPictures(),
         guardrail=door.intake.guardrail,
         limits=lambda _, family: DOCUMENTED[family],
+        metrics=MemoryMetrics(),
         limiter=MemoryLimiter(now=door.clock.now),
         keys=MemoryKeys(KeySet([KEY]).as_dict(private=False)),
+        webhooks=webhooks.over(door.ledger),
+        webhook_secrets=WebhookSecrets(EnvironmentSecrets(HOOKS), "env:HOOKS", door.clock),
+        guard=Guard(resolve=_public),
+        campaigns=MemoryCampaigns(),
     )
 
 
@@ -138,7 +157,8 @@ def clerk(
     peer: str = "203.0.113.9",
     issuer: str = ISSUER,
     provide: Callable[[httpx.Request], httpx.Response] = lambda _: httpx.Response(503),
-    lists_per_minute: int = 100_000,
+    metrics: MemoryMetrics | None = None,
+    **said: object,
 ) -> Clerk:
     """Return a clerk of an API with nothing behind it yet."""
     door = front_door(catalogue)
@@ -149,10 +169,18 @@ def clerk(
         oidc_authorize_url=f"{ISSUER}/authorize",
         oidc_token_url=f"{ISSUER}/token",
         session_keys=(SESSION_KEY,),
-        lists_per_minute=lists_per_minute,
+    ).model_copy(
+        update={
+            "lists_per_minute": 100_000,
+            "reads_per_minute": 100_000,
+            "writes_per_minute": 100_000,
+            **said,
+        }
     )
     provider = OidcProvider(settings, httpx.MockTransport(provide))
-    return Clerk(door, create_app(ports_of(door), settings, provider), peer)
+    numbers = metrics or MemoryMetrics()
+    ports = replace(ports_of(door), metrics=numbers)
+    return Clerk(door, create_app(ports, settings, provider), peer, api_url, numbers)
 
 
 def picture(width: int = 640, height: int = 360) -> bytes:

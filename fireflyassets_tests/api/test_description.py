@@ -19,6 +19,8 @@ from fireflyassets_tests.front_door import ASPECTS, CAMPAIGN
 
 DESK = clerk()
 JOB_ID = finished(DESK)
+HOOKED = DESK.ask("POST", "/v1/endpoints", json={"url": "https://hooks.example.com/in"}).json()
+TESTED = DESK.ask("POST", f"/v1/endpoints/{HOOKED['endpointId']}/test").json()
 SCHEMA = schemathesis.openapi.from_dict(
     DESK.app.openapi(),
     config=SchemathesisConfig(
@@ -57,6 +59,7 @@ def test_every_route_answers_as_described(case: schemathesis.Case) -> None:
 def test_what_is_there_is_told_as_described(case: schemathesis.Case) -> None:
     """So are the answers about a job that has run, which no invented id ever finds."""
     there = {"job_id": JOB_ID, "campaign": CAMPAIGN, "aspect": ASPECTS[0]}
+    there |= {name: TESTED[f"{name[:-3]}Id"] for name in ("endpoint_id", "delivery_id")}
     case.path_parameters = {name: there[name] for name in case.path_parameters}
 
     answer = case.call_and_validate(

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator
+from datetime import timedelta
 
 import pytest
 
@@ -11,8 +12,10 @@ from fireflyassets.core.errors import ServiceDown, StoreUnavailable
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets_tests.api.desk_clerk import JOB, OTHER, PUBLIC, TOKEN, clerk
 from fireflyassets_tests.front_door import (
+    ASPECTS,
     CAMPAIGN,
     CUSTOMER,
+    NOON,
     FixedCatalogue,
     card,
     config,
@@ -260,3 +263,44 @@ def test_jobs_belong_to_the_tokens_tenant() -> None:
 
     rows = [desk.door.ledger.job(job) for job in (mine, theirs)]
     assert [row.customer_id for row in rows if row] == [CUSTOMER, "bolt"]
+
+
+def test_work_that_would_not_be_made_in_time_is_sent_back_with_when_to_come_again() -> None:
+    """A job or a brief alike: 429, Retry-After, and the reason with what would fit."""
+    desk = clerk(max_backlog_hours=1 / 60)
+    rows = "".join(f"k{n},A meadow,en-GB,Spring,{ASPECTS[0]}\n" for n in range(3))
+    content = f"key,prompt,locale,headline,aspects\n{rows}".encode()
+    path, kind = f"/v1/jobs:batch?campaign={CAMPAIGN}", {"Content-Type": "text/csv"}
+
+    whole = desk.ask("POST", path, content=content, headers=kind)
+    part = desk.ask("POST", f"{path}&partial=true", content=content, headers=kind)
+    single = desk.post(idempotencyKey="late")
+    known = desk.ask("POST", "/v1/jobs", json=JOB | {"idempotencyKey": "none", "aspects": []})
+
+    assert (whole.status_code, whole.headers["Retry-After"]) == (429, "60")
+    (problem,) = whole.json()["problems"]
+    assert problem["rule"] == "backlog"
+    assert problem["fix"].startswith("Send the first 1 now")
+    assert part.status_code == 202
+    assert (part.json()["accepted"], part.json()["refused"]) == (1, 2)
+    assert [one["row"] for one in part.json()["problems"]] == [3, 4]
+    assert (single.status_code, single.headers["Retry-After"]) == (429, "60")
+    assert known.status_code == 422
+
+
+def test_after_its_deadline_a_campaign_refuses_new_jobs_for_good() -> None:
+    """422, which says when it was and whom to ask; a plan says the same before."""
+    past = NOON - timedelta(hours=1)
+    desk = clerk(FixedCatalogue(config(deadline=past)))
+
+    told = desk.post()
+
+    assert told.status_code == 422
+    assert "Retry-After" not in told.headers
+    assert told.json()["problems"][0]["rule"] == "deadline"
+    content = f"key,prompt,locale,headline,aspects\nk,A,en-GB,S,{ASPECTS[0]}\n".encode()
+    kind = {"Content-Type": "text/csv"}
+    plan = desk.ask("POST", f"/v1/plans?campaign={CAMPAIGN}", content=content, headers=kind)
+    assert plan.json()["token"] is None
+    assert plan.json()["fits"] is False
+    assert plan.json()["problems"][0]["rule"] == "deadline"

@@ -1,10 +1,11 @@
 """Lists and sums that are asked for often. Here: cursors, turns, kept pages, the finish."""
 
 import base64
-from datetime import timedelta
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
 
 from fireflyassets.adapters.memory.clock import FakeClock
-from fireflyassets.api.reads import FRESH, KeptPages
+from fireflyassets.api.reads import FRESH, Buckets, KeptPages, KeptReads, Kind
 from fireflyassets_tests.api.desk_clerk import OTHER, clerk
 from fireflyassets_tests.front_door import CAMPAIGN, NOON, FixedCatalogue, config
 
@@ -79,6 +80,89 @@ def test_kept_lists_are_bounded() -> None:
     assert kept.page("a", lambda: b"anew") == b"anew"
 
 
+def test_kept_lists_are_bounded_in_number() -> None:
+    """Thousands of small ones take memory as well."""
+    kept = KeptPages(FakeClock(NOON))
+    for n in range(2_000):
+        kept.page(n, lambda: b"small")
+
+    assert kept.page(1_999, lambda: b"anew") == b"small"
+    assert kept.page(500, lambda: b"anew") == b"anew"
+
+
+def test_a_long_read_is_kept_ten_times_as_long_as_it_took() -> None:
+    """A short one for the moment that lists are kept; whoever changed something reads anew."""
+    clock = FakeClock(NOON)
+    kept = KeptReads[str, int](clock)
+    reads: list[datetime] = []
+
+    def find() -> int:
+        reads.append(clock.now())
+        clock.jump(timedelta(seconds=3))
+        return len(reads)
+
+    assert kept.get("a", find) == 1
+    clock.jump(timedelta(seconds=29))
+    assert kept.get("a", find) == 1
+    clock.jump(timedelta(seconds=1))
+    assert kept.get("a", find) == 2
+    assert kept.get("b", lambda: 7) == 7
+    clock.jump(FRESH)
+    assert kept.get("b", lambda: 8) == 8
+    kept.forget("a")
+    assert kept.get("a", find) == 3
+
+
+def test_no_read_is_kept_longer_than_half_a_minute() -> None:
+    """However long it took: people watch how a campaign goes on."""
+    clock = FakeClock(NOON)
+    kept = KeptReads[str, int](clock)
+    kept.get("a", lambda: int(clock.jump(timedelta(minutes=1)) is None))
+    clock.jump(timedelta(seconds=30))
+
+    assert kept.get("a", lambda: 2) == 2
+
+
+def test_one_reads_and_others_are_told_what_was_found_before() -> None:
+    """Nobody waits for a read that is on its way, and nobody begins another."""
+    clock = FakeClock(NOON)
+    kept = KeptReads[str, int](clock)
+    kept.get("a", lambda: 1)
+    clock.jump(FRESH)
+
+    def find() -> int:
+        with ThreadPoolExecutor(1) as other:
+            assert other.submit(kept.get, "a", lambda: 3).result(timeout=10) == 1
+        return 2
+
+    assert kept.get("a", find) == 2
+    assert kept.get("a", lambda: 4) == 2
+
+
+def test_buckets_that_are_full_again_are_forgotten() -> None:
+    """Any number of tenants over a day take the memory of those of the last minute."""
+    clock = FakeClock(NOON)
+    buckets = Buckets(clock, {Kind.READS: 1})
+    for n in range(100):
+        buckets.take(f"tenant-{n}", Kind.READS)
+        clock.jump(timedelta(seconds=6))
+
+    assert len(buckets) <= 11
+    assert buckets.take("tenant-99", Kind.READS) is not None
+    assert buckets.take("tenant-0", Kind.READS) is None
+
+
+def test_asks_of_one_kind_leave_the_others() -> None:
+    """Whoever polls lists too often still sends jobs."""
+    desk = clerk(lists_per_minute=1)
+    path = f"/v1/campaigns/{CAMPAIGN}"
+
+    told = [desk.ask("GET", path).status_code for _ in range(2)]
+
+    assert told == [200, 429]
+    assert desk.post().status_code == 202
+
+
 def test_a_campaign_tells_when_it_is_expected_to_be_done() -> None:
     """By what is open, the pace, the day's quota and others; and which of them decides."""
     desk = clerk()
@@ -86,6 +170,7 @@ def test_a_campaign_tells_when_it_is_expected_to_be_done() -> None:
     empty = desk.ask("GET", path).json()
     for n in range(32):
         desk.post(idempotencyKey=f"k{n}")
+    desk.door.clock.jump(FRESH)
 
     told = desk.ask("GET", path).json()
     desk.ask("POST", f"{path}/hold", json={"reason": "a test"})

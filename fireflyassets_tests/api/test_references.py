@@ -154,6 +154,35 @@ def test_a_recipe_says_whether_it_takes_a_picture() -> None:
     assert with_one.status_code == 202
 
 
+def test_a_briefs_rows_bring_their_pictures() -> None:
+    """In CSV as in JSON lines: a column that may be empty."""
+    art = {"name": "art", "kind": "generate", "size": PICTURE}
+    desk = desk_of(art, {**SIMILAR, "name": "more", "picture": "reference.picture or art.picture"})
+    name = upload(desk, picture()).json()["reference"]
+    rows = [
+        f"k1,A,en-GB,B,{PICTURE},{name}",
+        f"k2,A,en-GB,B,{PICTURE},",
+        f"k3,A,en-GB,B,{PICTURE},x",
+    ]
+    content = "\n".join(["key,prompt,locale,headline,aspects,reference", *rows]).encode()
+
+    answer = desk.ask(
+        "POST",
+        f"/v1/jobs:batch?campaign={CAMPAIGN}&partial=true",
+        content=content,
+        headers={"Content-Type": "text/csv"},
+    )
+
+    assert answer.status_code == 202
+    problem = answer.json()["problems"][0]
+    assert (problem["row"], problem["field"], problem["rule"]) == (4, "reference", "reference")
+    row = desk.door.ledger.job(ids.job_id(CUSTOMER, "k1"))
+    assert row is not None
+    request = manifest.load(stored_manifest(desk.door, row) or b"")
+    assert request.reference is not None
+    assert request.reference.key == ids.reference_key(CUSTOMER, name)
+
+
 def test_pictures_that_vendors_misread_are_made_plain() -> None:
     """A deep grey ramp keeps its greys; what was done is told."""
     ramp = Image.new("I;16", (256, 1))
@@ -198,10 +227,10 @@ def test_few_pictures_are_in_hand_and_the_others_are_asked_to_come_again() -> No
     assert upload(desk, picture()).status_code == 201
 
 
-def bomb() -> bytes:
-    """Return a small file whose header claims 400 million pixels."""
+def bomb(width: int = 20_000, height: int = 20_000) -> bytes:
+    """Return a small file whose header claims hundreds of millions of pixels."""
     content = bytearray(saved(Image.new("L", (1, 1)), "PNG"))
-    content[16:24] = (20_000).to_bytes(4, "big") * 2
+    content[16:24] = width.to_bytes(4, "big") + height.to_bytes(4, "big")
     content[29:33] = zlib.crc32(content[12:29]).to_bytes(4, "big")
     return bytes(content)
 
@@ -219,10 +248,20 @@ ANIMATED = saved(
         (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "image/png", "no JPEG"),
         (picture()[:-500], "image/jpeg", "does not decode"),
         (bomb(), "image/png", "pixels"),
+        (bomb(8_001, 5_000), "image/png", "8001x5000 pixels, more than 40 million; scale it down"),
         (ANIMATED, "image/webp", "2 pictures"),
         (saved(Image.new("CMYK", (9, 9)), "JPEG"), "image/jpeg", "CMYK"),
     ],
-    ids=["empty", "GIF", "SVG", "truncated", "a size bomb", "animated", "CMYK without a profile"],
+    ids=[
+        "empty",
+        "GIF",
+        "SVG",
+        "truncated",
+        "a size bomb",
+        "too large",
+        "animated",
+        "CMYK without a profile",
+    ],
 )
 def test_what_can_not_be_paid_for_is_refused_and_not_kept(
     content: bytes, kind: str, told: str

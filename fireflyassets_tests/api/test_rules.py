@@ -9,6 +9,7 @@ import pytest
 
 from fireflyassets.api.rules import OTHER, RULES, link, page
 from fireflyassets.core.schemas import SCHEMAS, document
+from fireflyassets.stages.admission import BACKLOG, DEADLINE
 from fireflyassets_tests.api.desk_clerk import PUBLIC, clerk
 from fireflyassets_tests.architecture.documents import PACKAGE, ROOT, modules
 
@@ -39,7 +40,8 @@ def named_rules() -> Iterator[str]:
 
 def test_every_rule_is_explained() -> None:
     """And nothing that is explained is no rule any more."""
-    assert set(named_rules()) - ELSEWHERE == set(RULES) - {OTHER}
+    # Admission hands its two on by name, so that no call writes them down as words.
+    assert (set(named_rules()) | {BACKLOG, DEADLINE}) - ELSEWHERE == set(RULES) - {OTHER}
 
 
 def test_a_problem_links_to_what_its_rule_asks() -> None:

@@ -47,6 +47,16 @@ def test_pages_of_the_local_stack_show_pictures_without_a_token() -> None:
         assert answer.status_code == status
 
 
+def test_a_strange_name_of_this_machine_shows_no_pictures() -> None:
+    """Somebody else's name that resolves here makes their page no reader of our pictures."""
+    desk = clerk(api_url=LOOPBACK, peer="127.0.0.1")
+    address = f"/assets/{CUSTOMER}/{CAMPAIGN}/{finished(desk)}/1080x1920"
+
+    for host in ("rebound.example:8000", "localhost:8000", "127.0.0.1:8001"):
+        answer = desk.ask("GET", address, token=None, headers={"Host": host})
+        assert answer.status_code == 401
+
+
 def test_a_token_counts_on_the_local_stack_too() -> None:
     """Another tenant's token never opens ours, wherever it is shown."""
     desk = clerk(api_url=LOOPBACK, peer="127.0.0.1")

@@ -17,6 +17,7 @@ from fireflyassets.adapters.files import FileCatalogue
 from fireflyassets.api import (
     intake_routes,
     open_routes,
+    plan_routes,
     reference_routes,
     result_routes,
     why_routes,
@@ -184,7 +185,8 @@ def test_every_setting_is_there(page: Page) -> None:
 @by_page
 def test_every_address_is_there(page: Page) -> None:
     """A route of the API or of the twin that a page names is answered."""
-    parts = (intake_routes, reference_routes, result_routes, why_routes, open_routes)
+    parts = (intake_routes, reference_routes, result_routes, why_routes, plan_routes)
+    parts = (*parts, open_routes)
     routes = [route for part in parts for route in part.router.routes]
     templates = {getattr(route, "path", "") for route in routes}
     of_pages = [route for router in PAGE_ROUTERS for route in router.routes]

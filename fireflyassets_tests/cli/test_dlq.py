@@ -1,7 +1,7 @@
 """The commands of the dead letters over ports in memory: what they print, and what they move."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 import pytest
@@ -11,7 +11,9 @@ from fireflyassets.cli.main import main
 from fireflyassets.core.failure import FailureClass
 from fireflyassets.core.status import Status
 from fireflyassets.stages.letters import Letters
+from fireflyassets.stages.pinning import Pins
 from fireflyassets.stages.replay import Choice
+from fireflyassets.stages.retries import Retries
 from fireflyassets_tests.front_door import NOON, FrontDoor, front_door
 from fireflyassets_tests.stages.test_letters import redriven
 from fireflyassets_tests.stages.test_queue import body
@@ -31,7 +33,8 @@ class Office:
     def desk(self) -> DeadDesk:
         """The desk."""
         empty = Letters(self.door.queue, self.door.intake, {})
-        return DeadDesk(self.morgue.replays, self.letters or empty, self.said.append)
+        retries = Retries(Pins(self.morgue.objects, self.door.intake.catalogue), 3)
+        return DeadDesk(self.morgue.replays, self.letters or empty, retries, self.said.append)
 
     def told(self) -> str:
         """Return all that was said."""
@@ -81,8 +84,10 @@ def test_a_replay_says_how_far_it_is_and_sends_letters_on() -> None:
 
     assert code == 0
     (record,) = office.door.objects.keys("replays/")
+    (moved,) = office.morgue.objects.keys("replays/2")
     assert b'"by": "ann"' in (office.door.objects.get(record) or b"")
     assert office.said == [
+        f"Take back what waits: fireflyassets dlq abort {moved} --by NAME --why TEXT",
         "25 of 26",
         "26 of 26 jobs are queued again.",
         "1 dead letters become jobs if intake takes them by now.",
@@ -90,8 +95,26 @@ def test_a_replay_says_how_far_it_is_and_sends_letters_on() -> None:
     ]
 
 
+def test_letters_are_settled_by_name_and_unknown_ones_are_told() -> None:
+    """What can become no job must not call somebody for ever."""
+    office = Office()
+    office.letters = redriven(office.door, "<xml/>")
+    office.letters.sort(most=10)
+    (letter,) = office.letters.put_aside()
+
+    assert office.desk.drop([letter.key], by="ann", why="a stranger's") == 0
+    assert office.desk.drop([letter.key], by="ann", why="a stranger's") == 1
+
+    assert list(office.letters.put_aside()) == []
+    assert office.said == [
+        "1 dead letters are settled.",
+        "0 dead letters are settled.",
+        f"There is no letter {letter.key}.",
+    ]
+
+
 def test_an_interrupt_stops_between_two_jobs() -> None:
-    """What has gone goes on, and is told."""
+    """What it moved and nobody has begun is in dlq again, and that is told."""
     office = Office()
     for n in range(30):
         office.morgue.dead(f"job-{n}")
@@ -101,13 +124,13 @@ def test_an_interrupt_stops_between_two_jobs() -> None:
         if line == "25 of 30":
             raise KeyboardInterrupt
 
-    desk = DeadDesk(office.morgue.replays, office.desk.letters, interrupted)
+    desk = replace(office.desk, tell=interrupted)
 
     code = desk.go(desk.replays.plan(Choice()), by="ann", why="mended", spread=timedelta(0))
 
     assert code == 130
-    assert office.said[-1] == "Stopped: 25 of 30 jobs are queued again, and go on."
-    assert len(office.morgue.world.ledger.dead()) == 5
+    assert office.said[-1] == "Stopped after 25 of 30 jobs. 25 jobs are in dlq again."
+    assert len(office.morgue.world.ledger.dead()) == 30
 
 
 def test_nothing_to_replay_is_said() -> None:

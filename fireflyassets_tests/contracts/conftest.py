@@ -15,7 +15,7 @@ from fireflyassets.limiter.dynamodb import DynamoLimiter, table_spec
 from fireflyassets.limiter.memory import MemoryLimiter, MemoryStore
 from fireflyassets.limiter.redis import RedisLimiter
 from fireflyassets_tests.aws_clients import dynamodb, s3, sqs
-from fireflyassets_tests.contracts import ledgers, stores
+from fireflyassets_tests.contracts import ledgers, stores, webhooks
 from fireflyassets_tests.limiter.worlds import World, dynamodb_client
 
 __all__ = ["dynamodb", "s3", "sqs"]  # Fixtures, shared with the tests of the AWS adapters.
@@ -89,3 +89,11 @@ def token_world(request: pytest.FixtureRequest) -> stores.TokenWorld:
     if request.param == "memory":
         return stores.memory_tokens()
     return stores.dynamo_tokens(request.getfixturevalue("dynamodb"))
+
+
+@pytest.fixture(params=["memory", pytest.param("dynamodb", marks=pytest.mark.stack)])
+def webhook_world(request: pytest.FixtureRequest) -> webhooks.World:
+    """Return one empty store of webhooks, with the ledger whose events it tells."""
+    if request.param == "memory":
+        return webhooks.memory_world()
+    return webhooks.dynamo_world(request.getfixturevalue("dynamodb"), stores.unique("webhooks"))

@@ -1,5 +1,6 @@
 """What every backlog tells of the ledger it looks at, whatever keeps it."""
 
+from collections import Counter
 from datetime import timedelta
 
 import pytest
@@ -9,10 +10,11 @@ from fireflyassets.adapters.memory.backlog import MemoryBacklog
 from fireflyassets.adapters.memory.ledger import MemoryLedger
 from fireflyassets.core.job import Hold
 from fireflyassets.core.status import Status
+from fireflyassets.core.sums import Sums
 from fireflyassets.ports.backlog import Backlog, Line
 from fireflyassets.ports.entries import Release
 from fireflyassets_tests.contracts import ledgers, stores
-from fireflyassets_tests.contracts.ledgers import ACME, CREDENTIAL, NOON, World, ending
+from fireflyassets_tests.contracts.ledgers import ACME, CREDENTIAL, NOON, SPRING, World, ending
 
 
 @pytest.fixture(params=["memory", pytest.param("dynamodb", marks=pytest.mark.stack)])
@@ -69,3 +71,29 @@ def test_jobs_in_dlq_are_counted_until_they_leave_it(watched: tuple[World, Backl
     assert world.ledger.reclaim(one.job_id, ACME, "w-2", now=NOON) is not None
     assert world.ledger.close(two, ending(Status.CANCELLED))
     assert backlog.dead() == 1
+
+
+def test_a_campaign_is_counted_and_added_up(watched: tuple[World, Backlog]) -> None:
+    """Exactly what its rows say, and of no other campaign."""
+    world, backlog = watched
+    later = NOON + timedelta(minutes=5)
+    parked, held = world.running("parked"), world.running("held")
+    world.running("at-work")
+    world.queued("fresh")
+    world.queued("elsewhere", campaign_id="summer")
+    world.ended(Status.SUCCEEDED, "done")
+    world.ended(Status.DLQ, "dead")
+    world.ledger.release(parked, Release("later", not_before=later), now=NOON)
+    world.ledger.release(held, Release("look", hold=Hold("look", NOON, "factory")), now=NOON)
+
+    sums = backlog.campaign(ACME, SPRING)
+
+    rows = world.ledger.campaign_jobs(ACME, SPRING)
+    assert sums.by_status == Counter(row.status for row in rows)
+    assert (sums.jobs, sums.open, sums.going, sums.held) == (6, 4, 3, 1)
+    assert sums.due_at == later
+    assert sums.estimate == sum(row.cost_estimate for row in rows)
+    assert sums.certain == sum(row.cost_actual or 0 for row in rows)
+    assert sums.possible == sum(row.cost_possible or 0 for row in rows)
+    assert sums.certain > 0
+    assert backlog.campaign(ACME, "winter") == Sums()

@@ -70,6 +70,22 @@ def test_pages_of_a_campaign_join_to_the_whole(ledger_world: World) -> None:
     ]
 
 
+def test_held_jobs_are_found_among_others(ledger_world: World) -> None:
+    """Page by page like all, whatever their status is."""
+    ledger = ledger_world.ledger
+    rows = [ledger_world.queued(f"job-{n}", created_at=NOON + MINUTE * n) for n in range(9)]
+    hold = ledger.hold_campaign(ACME, SPRING, Hold("look", NOON, "ann"))
+    for row in rows[1::3]:
+        assert ledger.hold_with_campaign(row, hold, now=NOON)
+
+    first = ledger.campaign_page(ACME, SPRING, after=None, is_held=True, most=2)
+    place = Place(first[-1].created_at, first[-1].job_id)
+    rest = ledger.campaign_page(ACME, SPRING, after=place, is_held=True, most=2)
+
+    assert [row.job_id for row in [*first, *rest]] == [row.job_id for row in rows[1::3]]
+    assert {row.hold for row in [*first, *rest]} == {hold}
+
+
 def test_unknown_job_is_none(ledger_world: World) -> None:
     assert ledger_world.ledger.job("no-such-job") is None
     assert ledger_world.ledger.claim("no-such-job", ACME, WAVE, now=NOON) is None

@@ -110,3 +110,48 @@ def test_each_fault_owes_a_snapshot_until_it_is_written(ledger_world: World) -> 
         assert ledger.snapped(one)
         assert not ledger.snapped(one)
     assert ledger.owed(most=10) == []
+
+
+def test_a_snapshot_that_is_owed_knows_its_fault_after_a_replay(ledger_world: World) -> None:
+    """Whoever is quick to run a job again takes no class or reason out of its snapshot."""
+    ledger, claim = ledger_world.ledger, dead(ledger_world)
+    (row,) = ledger.dead()
+    assert ledger.replay(row, due_at=LATER, said="Replayed.", now=NOON + MINUTE)
+
+    (owed,) = ledger.owed(most=9)
+
+    assert (owed.row.status, owed.row.failure) == (Status.DLQ, FailureClass.TRANSIENT)
+    assert owed.row.reason == row.reason
+    assert ledger_world.row(claim).failure is None
+    assert ledger.snapped(owed)
+    assert ledger.owed(most=9) == []
+
+
+def test_a_replay_that_is_taken_back_leaves_the_job_as_it_was(ledger_world: World) -> None:
+    """Same class, reason and time, no replay and no attempt more; it may be replayed again."""
+    ledger, claim = ledger_world.ledger, dead(ledger_world)
+    (before,) = ledger.dead()
+    assert ledger.replay(before, due_at=LATER, said="Replayed.", now=NOON + MINUTE)
+    end = ending(Status.DLQ, failure=FailureClass.TRANSIENT)
+
+    assert ledger.take_back(ledger_world.row(claim), end)
+
+    (now,) = ledger.dead()
+    assert now == replace(before, epoch=before.epoch + 2, wave=None)
+    assert ledger.due(CREDENTIAL, ACME, SPRING, now=LATER, most=9) == []
+    assert not ledger.take_back(now, end)
+    assert ledger_world.outbox()[-1].status is Status.DLQ
+    assert ledger.replay(now, due_at=LATER, said="Replayed.", now=NOON + MINUTE)
+
+
+def test_what_a_wave_has_begun_is_not_taken_back(ledger_world: World) -> None:
+    """Its calls may be paid for: it goes on, whoever read it before."""
+    ledger, claim = ledger_world.ledger, dead(ledger_world)
+    (row,) = ledger.dead()
+    assert ledger.replay(row, due_at=NOON, said="Replayed.", now=NOON)
+    queued = ledger_world.row(claim)
+    assert ledger.claim(row.job_id, ACME, "w-2", now=LATER) is not None
+
+    assert not ledger.take_back(queued, ending(Status.DLQ))
+
+    assert ledger_world.row(claim).status is Status.RUNNING

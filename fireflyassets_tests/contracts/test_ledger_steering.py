@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from fireflyassets.core.job import Hold
+from fireflyassets.core.job import CAMPAIGN, Hold
 from fireflyassets.core.status import Status
 from fireflyassets_tests.contracts.ledgers import (
     ACME,
@@ -127,3 +127,14 @@ def test_a_job_that_has_moved_is_not_held(ledger_world: World) -> None:
     assert running is not None
     assert running.hold is None
     assert not ledger.hold_with_campaign(running, HOLD, now=LATER)
+
+
+def test_a_hold_takes_the_place_of_another_only_where_that_is_asked(ledger_world: World) -> None:
+    """The first one stands, until one is put anew."""
+    first, second = (Hold(reason, NOON, CAMPAIGN) for reason in ("first", "second"))
+    ledger = ledger_world.ledger
+    ledger.hold_campaign(ACME, "spring", first)
+
+    assert ledger.hold_campaign(ACME, "spring", second) == first
+    assert ledger.hold_campaign(ACME, "spring", second, anew=True) == second
+    assert ledger.campaign_hold(ACME, "spring") == second

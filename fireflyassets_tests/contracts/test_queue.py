@@ -92,6 +92,18 @@ def test_message_that_is_not_deleted_comes_back(queue_worlds: QueueWorlds) -> No
     assert (second.body, second.receives) == ("one", 2)
 
 
+def test_message_that_is_put_off_stays_away(queue_worlds: QueueWorlds) -> None:
+    """However soon others come back, and it is no dead letter by it."""
+    world = queue_worlds(AT_ONCE)
+    world.queue.send(["one"])
+    first = _next(world.queue)
+
+    world.queue.put_off(first, after=timedelta(hours=13))
+
+    assert world.queue.receive(most=10) == []
+    assert world.dead() == []
+
+
 def test_deleted_message_does_not_come_back(queue_worlds: QueueWorlds) -> None:
     """Many are deleted at once; deleting them again is fine."""
     world = queue_worlds(AT_ONCE)

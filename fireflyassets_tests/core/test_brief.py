@@ -109,7 +109,7 @@ def test_a_wrong_header_refuses_the_file(head: str, column: str) -> None:
     [
         ("Key,Prompt,Locale", "has 'Key' where the column key must be. Names of columns are"),
         ("key,,locale", "has nothing where the column prompt must be."),
-        (f"{HEAD},extra", f"has {len(HEADER) + 1} columns or more; a brief has {len(HEADER)}."),
+        (f"{HEAD},extra", f"has {len(HEADER) + 1} columns or more; a brief has {len(HEADER)}, or"),
         ("key,prompt", "lacks the column locale."),
         ("id;name", "has 'id' where the column key must be."),
     ],

@@ -6,8 +6,9 @@ import pytest
 
 from fireflyassets.core import guidance
 from fireflyassets.core.failure import REPLAYS, FailureClass, Replay
+from fireflyassets.core.job import CAMPAIGN, FACTORY, FENCE, Hold
 from fireflyassets.core.status import Status
-from fireflyassets_tests.contracts.ledgers import job
+from fireflyassets_tests.contracts.ledgers import NOON, job
 
 
 @pytest.mark.parametrize("failure", FailureClass)
@@ -27,3 +28,15 @@ def test_only_a_fault_is_explained() -> None:
     assert guidance.of(ended) == guidance.told(FailureClass.QUOTA)
     assert guidance.of(replace(ended, failure=None)) is None
     assert guidance.of(replace(ended, status=Status.QUEUED)) is None
+
+
+@pytest.mark.parametrize("by", [CAMPAIGN, FENCE, FACTORY, "ann"])
+def test_a_held_job_says_who_lets_it_go_on(by: str) -> None:
+    """Whoever holds it: nobody is left to guess, or to send it again and pay twice."""
+    held = replace(job(), hold=Hold("a reason", NOON, by))
+
+    said = guidance.of(held) or ""
+
+    assert ("campaign is resumed" in said) is (by == CAMPAIGN)
+    assert ("may be paid for twice" in said) is (by == FENCE)
+    assert said

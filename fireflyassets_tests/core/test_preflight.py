@@ -19,6 +19,16 @@ def test_a_sound_campaign_has_no_faults() -> None:
     assert list(faults(config(), (card(),))) == []
 
 
+def test_a_step_may_start_from_the_picture_that_comes_with_a_job() -> None:
+    """It is there whatever runs before, and the layout may take it as well."""
+    art = {"name": "art", "kind": "similar", "picture": "reference.picture", "size": "1024x1024"}
+    layout = LAYOUT | {"inputs": {"Hero": "reference.picture"}}
+    priced = card(edits={"similar": "1"})
+
+    assert list(faults(recipe(art, LAYOUT), (priced,))) == []
+    assert list(faults(recipe(layout), (priced,))) == []
+
+
 def test_every_model_has_sizes() -> None:
     """A model without a list would let any size through to a paid refusal."""
     assert set(SIZES) == set(Model)

@@ -22,6 +22,7 @@ from fireflyassets.defs import checks, names
 from fireflyassets.defs.dispatcher import Dispatcher
 from fireflyassets.defs.resources import WAVE_PORTS
 from fireflyassets.limiter.limits import Limits
+from fireflyassets.stages.outlook import Outlook
 from fireflyassets.wave.beginning import begin
 from fireflyassets.wave.reports import Check
 from fireflyassets.wave.thread import WaveThread
@@ -38,6 +39,13 @@ WAVE = (BASE_IMAGES, RENDITIONS, DELIVERIES)
 def span(jobs: Sequence[str]) -> dict[str, str]:
     """Return the tags of a run on a range of partitions."""
     return {names.RANGE_START_TAG: jobs[0], names.RANGE_END_TAG: jobs[-1]}
+
+
+def outlook(here: Floor) -> Outlook:
+    """Return the look ahead over a floor."""
+    shop = here.shop
+    backlog = MemoryBacklog(here.ledger)
+    return Outlook(here.ledger, backlog, shop.catalogue, shop.limiter, shop.limits, here.clock)
 
 
 def fast(_organisation: str, _family: Family) -> Limits:
@@ -66,12 +74,12 @@ class Location:
     ) -> dg.ExecuteInProcessResult:
         """Run what a sensor asked for, or what a person would start with *tags* on *assets*."""
         said = dict(request.tags) if request else (tags or {})
-        return self.defs.resolve_implicit_global_asset_job_def().execute_in_process(
-            instance=self.instance,
-            tags=said,
-            raise_on_error=False,
-            asset_selection=list(assets),
+        asked = request.asset_check_keys if request else None
+        job = self.defs.resolve_implicit_global_asset_job_def().get_subset(
+            asset_selection=set(assets),
+            asset_check_selection=None if asked is None else set(asked),
         )
+        return job.execute_in_process(instance=self.instance, tags=said, raise_on_error=False)
 
     def by_hand(
         self, jobs: Sequence[str], *, assets: Sequence[dg.AssetKey] = WAVE
@@ -178,6 +186,7 @@ def location(here: Floor | None = None) -> Iterator[Location]:
     ports: dict[str, object] = {name: getattr(here.shop, name) for name in WAVE_PORTS}
     ports["job_queue"] = here.intake.queue
     ports["guardrail"] = here.intake.guardrail
+    ports["outlook"] = outlook(here)
     ports["backlog"] = MemoryBacklog(here.ledger)
     defs = build_definitions(here.shop.catalogue.campaigns(), ports)
     with dg.DagsterInstance.ephemeral() as instance:

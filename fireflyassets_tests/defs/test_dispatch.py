@@ -5,6 +5,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import dagster as dg
+import pytest
 from dagster._core.definitions.sensor_definition import SensorExecutionData
 
 from fireflyassets.adapters.clock import SystemClock
@@ -21,7 +22,8 @@ from fireflyassets.limiter.errors import LimiterUnavailable
 from fireflyassets.limiter.limits import Limits
 from fireflyassets.limiter.memory import MemoryLimiter
 from fireflyassets.limiter.port import ItemState
-from fireflyassets_tests.defs.location import fast
+from fireflyassets.wave.reports import Check
+from fireflyassets_tests.defs.location import fast, location, outlook
 from fireflyassets_tests.floor import ASPECTS, Floor, floor, recipe
 from fireflyassets_tests.front_door import FixedCatalogue, config
 
@@ -47,6 +49,7 @@ def evaluated(here: Floor, instance: dg.DagsterInstance, sensor: str) -> SensorE
     both = ports | {
         "job_queue": here.intake.queue,
         "guardrail": here.intake.guardrail,
+        "outlook": outlook(here),
         "backlog": MemoryBacklog(here.ledger),
     }
     defs = build_definitions(here.shop.catalogue.campaigns(), both)
@@ -181,3 +184,23 @@ def test_a_run_that_is_not_over_holds_its_place(tmp_path: Path) -> None:
 @dg.job
 def nothing() -> None:
     """Do nothing."""
+
+
+@pytest.mark.parametrize(("up_to", "planned"), [(2, 6), (1, 3)])
+def test_checks_by_partition_are_planned_for_small_campaigns_alone(
+    up_to: int, planned: int
+) -> None:
+    """A run plans no row for a check that it will not evaluate; the summaries always come."""
+    here = floor(clock=SystemClock(), partitioned_checks_up_to=up_to)
+    with location(here) as made:
+        jobs = made.here.order(2)
+
+        (request,) = made.dispatch()
+        result = made.run(request)
+
+        assert request.asset_check_keys is not None
+        assert len(request.asset_check_keys) == planned
+        assert result.success
+        shown = made.checks(Check.TAGGING)
+        assert set(shown) == (set(jobs) if up_to == 2 else set())
+        assert made.summary(Check.TAGGING) is not None

@@ -12,6 +12,7 @@ from fireflyassets.defs import names
 from fireflyassets.defs.loaded import LoadedCatalogue
 from fireflyassets.defs.resources import WAVE_PORTS
 from fireflyassets_tests.adapters.project_folder import ProjectFolder
+from fireflyassets_tests.defs.location import outlook
 from fireflyassets_tests.floor import floor
 from fireflyassets_tests.front_door import FixedCatalogue, config
 
@@ -25,6 +26,7 @@ def ports(catalogue: FileCatalogue) -> dict[str, object]:
         **said,
         "job_queue": here.intake.queue,
         "guardrail": here.intake.guardrail,
+        "outlook": outlook(here),
         "backlog": MemoryBacklog(here.ledger),
     }
 

@@ -1,12 +1,14 @@
 """Dagster's storage as every process of ours opens it: chosen by one setting, pooled."""
 
 import shutil
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import dagster as dg
 import psycopg2
 import pytest
+from sqlalchemy.exc import ProgrammingError
 
 from fireflyassets.adapters.clock import SystemClock
 from fireflyassets.core.errors import UnusableConfiguration
@@ -83,11 +85,83 @@ def test_a_wave_is_shown_from_postgres(opened: Opened, postgres_url: str) -> Non
         assert result.dagster_run.tags["fireflyassets/campaign"] == CAMPAIGN
 
 
+@pytest.mark.full
+def test_events_are_written_together_and_in_order(opened: Opened, postgres_url: str) -> None:
+    """Two hundred partitions take few transactions, and each asset shows its own last one."""
+    with opened(postgres_url) as instance:
+        instance.report_runless_asset_event(dg.AssetMaterialization("warm_up"))
+        before = _commits(postgres_url)
+        for number in range(200):
+            asset = "even" if number % 2 == 0 else "odd"
+            instance.report_runless_asset_event(
+                dg.AssetMaterialization(asset, partition=f"{number:03}")
+            )
+        for asset, last in (("even", "198"), ("odd", "199")):
+            key = dg.AssetKey(asset)
+            told = instance.fetch_materializations(key, limit=200).records
+            assert [one.partition_key for one in told] == sorted(
+                (str(one.partition_key) for one in told), reverse=True
+            )
+            latest = instance.get_latest_materialization_event(key)
+            assert latest is not None
+            assert latest.asset_materialization is not None
+            assert latest.asset_materialization.partition == last
+
+        assert _commits(postgres_url) - before < 100
+
+
+@pytest.mark.full
+def test_other_processes_see_an_event_though_nothing_follows(
+    opened: Opened, postgres_url: str
+) -> None:
+    """What waits to be written does not wait for the next event of a job that takes minutes."""
+    with opened(postgres_url) as writer, opened(postgres_url) as reader:
+        writer.report_runless_asset_event(dg.AssetMaterialization("lonely"))
+
+        for _ in range(100):
+            if reader.get_latest_materialization_event(dg.AssetKey("lonely")):
+                break
+            threading.Event().wait(0.1)
+        assert reader.get_latest_materialization_event(dg.AssetKey("lonely"))
+
+
+@pytest.mark.full
+def test_what_could_not_be_written_is_told_and_kept(opened: Opened, postgres_url: str) -> None:
+    """A database that refuses for a while loses no event: the writer hears of it and goes on."""
+    with opened(postgres_url) as instance:
+        instance.report_runless_asset_event(dg.AssetMaterialization("kept", partition="before"))
+        assert instance.get_materialized_partitions(dg.AssetKey("kept")) == {"before"}
+        _say(postgres_url, "alter table event_logs rename to event_logs_away")
+        instance.report_runless_asset_event(dg.AssetMaterialization("kept", partition="while"))
+        with pytest.raises(ProgrammingError):
+            instance.get_materialized_partitions(dg.AssetKey("kept"))
+        _say(postgres_url, "alter table event_logs_away rename to event_logs")
+
+        assert instance.get_materialized_partitions(dg.AssetKey("kept")) == {"before", "while"}
+
+
+def _say(url: str, statement: str) -> None:
+    connection = psycopg2.connect(url)
+    connection.autocommit = True
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
+    connection.close()
+
+
+def _commits(url: str) -> int:
+    """Return how many transactions the database has committed."""
+    return _number(url, "xact_commit")
+
+
 def _sessions(url: str) -> int:
     """Return how many connections the database has ever had."""
-    with psycopg2.connect(url) as connection, connection.cursor() as cursor:
-        cursor.execute("select pg_stat_clear_snapshot()")
-        cursor.execute("select sessions from pg_stat_database where datname = current_database()")
+    return _number(url, "sessions")
+
+
+def _number(url: str, column: str) -> int:
+    connection = psycopg2.connect(url)
+    with connection.cursor() as cursor:
+        cursor.execute(f"select {column} from pg_stat_database where datname = current_database()")  # noqa: S608 - ours.
         found = cursor.fetchone()
     connection.close()
     assert found is not None

@@ -11,6 +11,7 @@ from fireflyassets.definitions import build_definitions
 from fireflyassets.defs.resources import WAVE_PORTS
 from fireflyassets.limiter.port import item_key
 from fireflyassets.stages.watch import Memory
+from fireflyassets_tests.defs.location import outlook
 from fireflyassets_tests.floor import floor
 
 FIREFLY = item_key("ORG", Family.FIREFLY)
@@ -26,6 +27,7 @@ def test_the_cursor_carries_one_look_to_the_next() -> None:
     ports |= {
         "job_queue": here.intake.queue,
         "guardrail": here.intake.guardrail,
+        "outlook": outlook(here),
         "backlog": MemoryBacklog(here.ledger),
     }
     defs = build_definitions(here.shop.catalogue.campaigns(), ports)

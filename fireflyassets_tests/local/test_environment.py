@@ -12,12 +12,13 @@ from fireflyassets.settings import Settings
 
 PORTS = {"aws": 1001, "twin": 1002, "api": 1003, "code": 1004, "dagster": 1005, "sign-in": 1006}
 ACCESS = Access(PORTS, {"acme": "token-of-acme"})
+FOLDER = StateFolder(Path("/state"))
 
 
 def composed(base: dict[str, str]) -> dict[str, str]:
     return compose(
         base,
-        folder=StateFolder(Path("/state")),
+        folder=FOLDER,
         access=ACCESS,
         project=Path("/project"),
         secrets={"ADOBE": "secret"},
@@ -53,11 +54,12 @@ def test_own_paths_and_settings_pass() -> None:
 
 def test_a_shell_that_reads_the_file_reaches_the_embedded_aws_and_no_real_one() -> None:
     """Whatever profile or account it was set up for before."""
-    words = (shlex.split(line) for line in for_commands(ACCESS).splitlines())
+    words = (shlex.split(line) for line in for_commands(ACCESS, FOLDER).splitlines())
 
     told = dict(one.split("=", 1) for word, one in words if word == "export")
     wanted = {name: value for name, value in composed({}).items() if name.startswith("AWS_")}
-    assert told == wanted
+    doors = {"API": ACCESS.url("api"), "TOKENS": str(FOLDER.tokens)}
+    assert told == wanted | doors
 
 
 def test_a_real_issuer_and_real_senders_do_not_count_here() -> None:

@@ -7,7 +7,7 @@ import pytest
 from fireflyassets.core.status import Status
 from fireflyassets.limiter.virtual_time import run
 from fireflyassets.ports.entries import Claim, Release, Wave, WaveState
-from fireflyassets.stages.dispatch import STALE_AFTER, RunState, sweep, take_over
+from fireflyassets.stages.dispatch import LOST_AFTER, STALE_AFTER, RunState, sweep, take_over
 from fireflyassets.wave.beginning import asked_for
 from fireflyassets_tests.floor import floor, turns
 from fireflyassets_tests.front_door import CUSTOMER, NOON
@@ -40,7 +40,7 @@ def test_the_dead_give_back_and_the_living_keep() -> None:
 
 
 def test_what_never_came_to_run_is_launched_again() -> None:
-    """A formed wave that nobody runs is asked for again after ten minutes, not before."""
+    """A formed wave that nobody runs is asked for again after two minutes, not before."""
 
     async def scenario() -> None:
         here = floor()
@@ -53,7 +53,7 @@ def test_what_never_came_to_run_is_launched_again() -> None:
             return RunState.UNSEEN
 
         young = sweep(here.ledger, now=here.clock.now(), look=unknown)
-        await here.clock.sleep(STALE_AFTER + timedelta(seconds=1))
+        await here.clock.sleep(LOST_AFTER + timedelta(seconds=1))
         old = sweep(here.ledger, now=here.clock.now(), look=unknown)
         queued = sweep(here.ledger, now=here.clock.now(), look=lambda _: RunState.ALIVE)
 

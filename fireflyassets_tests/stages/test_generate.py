@@ -206,7 +206,7 @@ def test_an_outage_of_the_result_store_costs_no_paid_job(outage: int, turns: int
 
 @pytest.mark.parametrize(
     ("code", "status"),
-    [("expired_url", Status.DLQ), ("not_a_picture", Status.REVIEW)],
+    [("expired_url", Status.DLQ), ("not_a_picture", Status.DLQ)],
 )
 def test_a_result_that_never_comes_is_not_asked_for_ever(code: str, status: Status) -> None:
     """What no wait mends ends the job, with its send still accepted and paid for once."""
@@ -252,9 +252,9 @@ class Wrong(FakeImages):
 
 
 def test_a_picture_of_another_size_or_none_is_refused() -> None:
-    """Bytes decide: an empty, a broken and a wrongly sized file are all told apart from good."""
+    """Bytes decide; what does not decode may be whole next time, and is no template's fault."""
 
-    async def scenario(content: bytes, said: str) -> None:
+    async def scenario(content: bytes, said: str, status: Status) -> None:
         here = floor()
         here.images = Wrong(here.clock)
         here.images.content = content
@@ -262,7 +262,8 @@ def test_a_picture_of_another_size_or_none_is_refused() -> None:
         ended = await here.work([job])
         assert ended[job].turn is Turn.FAILED
         assert said in (ended[job].reason or "")
+        assert here.row(job).status is status
 
-    run(lambda: scenario(b"", "unusable"))
-    run(lambda: scenario(jpeg(20, 20)[:-40], "does not decode"))
-    run(lambda: scenario(jpeg(10, 20), "10x20"))
+    run(lambda: scenario(b"", "unusable", Status.DLQ))
+    run(lambda: scenario(jpeg(20, 20)[:-40], "does not decode", Status.DLQ))
+    run(lambda: scenario(jpeg(10, 20), "10x20", Status.REVIEW))

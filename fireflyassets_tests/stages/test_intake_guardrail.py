@@ -152,3 +152,100 @@ def test_empty_lists_allow_everything() -> None:
     door = door_with(BRAND.model_copy(update={"words": ("", " ")}))
 
     assert isinstance(accept(door, "Acme Cola")[0], Recorded)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "A glass of gins",
+        "The gin's glass",
+        "A glass of \u0261in, g\u0456n",  # A Cyrillic i.
+        "A glass of g\u03b9n",  # A Greek iota.
+        "A glass of \uff27\uff29\uff2e",  # Wide letters.
+        "A glass of g\u00adi\u200bn",  # A soft hyphen and a space of no width.
+    ],
+)
+def test_a_word_is_found_as_an_eye_reads_it(prompt: str) -> None:
+    """Look-alike letters, invisible ones and plain endings hide nothing."""
+    door = door_with(replace_with_nothing(MILD))
+
+    (told,) = accept(door, prompt)
+
+    assert isinstance(told, Invalid)
+
+
+@pytest.mark.parametrize("prompt", ["ginger", "A virgin forest", "engines", "A ginkgo"])
+def test_other_words_are_other_words(prompt: str) -> None:
+    """A word within a word is none."""
+    (told,) = accept(door_with(replace_with_nothing(MILD)), prompt)
+
+    assert isinstance(told, Recorded)
+
+
+def test_a_rewritten_prompt_keeps_all_else_as_it_was_typed() -> None:
+    """Folding finds the word; what is sent is what was written, but for that word."""
+    door = door_with(MILD)
+
+    (told,) = accept(door, "GINS \ufb01rst, then g\u0456n, \uff21 ACME")
+
+    assert isinstance(told, Recorded)
+    request = manifest.load(stored_manifest(door, told.row) or b"")
+    assert request.text("prompt") == "cordial \ufb01rst, then cordial, \uff21 ACME"
+
+
+def test_an_exact_word_leaves_its_plural_alone() -> None:
+    """Where a rule says so."""
+    exact = replace_with_nothing(MILD).model_copy(update={"exact": True})
+
+    bad, good = accept(door_with(exact), "A gin", "Two gins", partial=True)
+
+    assert isinstance(bad, Invalid)
+    assert isinstance(good, Recorded)
+
+
+@pytest.mark.parametrize("rule", [BRAND, MILD])
+def test_a_headline_is_judged_and_never_rewritten(rule: WordRule) -> None:
+    """Customers read it as it was sent, or not at all."""
+    door = door_with(rule)
+
+    (told,) = door.intake.accept(
+        [asked(7, headline="Acme Cola and gin")], customer=CUSTOMER, campaign=CAMPAIGN
+    )
+
+    assert isinstance(told, Invalid)
+    (problem,) = told.problems
+    assert (problem.row, problem.field, problem.rule) == (7, "headline", rule.rule)
+
+
+@pytest.mark.parametrize(
+    ("word", "text", "locale", "found"),
+    [
+        ("rak\u0131", "RAKI VE MEZE", "tr-TR", True),
+        ("tik", "Bir t\u0131k uzakta", "tr-TR", False),  # A tic, and a click.
+        ("tik", "TIK", "tr-TR", True),
+        ("istanbul", "İSTANBUL", "tr-TR", True),
+        ("gin", "A g\u0131n", "en-GB", True),
+        ("रम", "रम", "hi-IN", True),
+        ("रम", "रमा की सैर", "hi-IN", False),  # Rum, and a name that begins like it.
+        ("रम", "कीरम", "hi-IN", False),
+        ("pot", "Открой рот", "ru-RU", False),  # A mouth.
+        ("pot", "Открой p\u043et", "ru-RU", True),  # With a Cyrillic o.
+        ("pot", "A рот", "en-GB", True),
+        ("ром", "Белый ром", "ru-RU", True),
+        ("pot", "pot", "sr-Latn-RS", True),
+        ("spaß", "SPASS", "de-DE", True),
+    ],
+)
+def test_words_are_those_of_their_language(
+    word: str,
+    text: str,
+    locale: str,
+    found: bool,  # noqa: FBT001 - a table.
+) -> None:
+    """Turkish capitals, vowel signs, and whole words of another script are read as written."""
+    rule = WordRule(rule="words", fix="Leave it out.", words=(word,))
+    told = WordLists([WordList(rules=(rule,))]).judge(
+        text, customer=CUSTOMER, campaign=CAMPAIGN, locale=locale
+    )
+
+    assert (type(told).__name__ == "Declined") is found

@@ -1,19 +1,29 @@
 """Dead letters over memory ports: matched to the ledger, or put aside with the reason."""
 
 import json
-from dataclasses import replace
-from datetime import timedelta
+from dataclasses import asdict, replace
+from datetime import date, timedelta
+from decimal import Decimal
 
 import pytest
 
 from fireflyassets.adapters.memory.objects import MemoryObjects
 from fireflyassets.adapters.memory.queue import MemoryQueue
 from fireflyassets.core import ids
+from fireflyassets.core.budget import Cap
 from fireflyassets.core.errors import StoreUnavailable
 from fireflyassets.ports.queue import MAX_RECEIVES, JobQueue
 from fireflyassets.stages.letters import Kind, Letter, Letters, Sorted
 from fireflyassets.stages.queue import Senders, drain
-from fireflyassets_tests.front_door import CAMPAIGN, CUSTOMER, FrontDoor, asked, front_door
+from fireflyassets_tests.front_door import (
+    CAMPAIGN,
+    CUSTOMER,
+    FixedCatalogue,
+    FrontDoor,
+    asked,
+    config,
+    front_door,
+)
 from fireflyassets_tests.stages.test_queue import body
 
 
@@ -136,10 +146,56 @@ def test_a_letter_sent_on_becomes_one_job_however_often() -> None:
     assert list(use.put_aside()) == []
 
 
+class Dwindling(FixedCatalogue):
+    """A catalogue in which somebody else takes the budget after a while."""
+
+    looks = 99
+    """So often nobody has taken it yet."""
+
+    def caps(self, customer: str, day: date) -> tuple[Cap, ...]:
+        """Return no cap at first, and then one that is used up."""
+        self.looks -= 1
+        return (Cap("customer", Decimal(1), (), "a test"),) if self.looks < 0 else ()
+
+
+def test_a_letter_that_is_refused_at_the_last_moment_is_kept() -> None:
+    """What the budget does not take any more is neither a job nor lost."""
+    catalogue = Dwindling(config())
+    door = front_door(catalogue)
+    use = redriven(door, body())
+    letter = aside(use)
+    catalogue.looks = 1
+
+    assert not use.send_on(letter)
+
+    assert door.ledger.rows() == []
+    assert list(use.put_aside()) == [letter]
+
+
+def test_a_dropped_letter_is_gone_and_on_record_without_its_text() -> None:
+    """Named, with a reason; no other letter goes with it, and twice is once."""
+    door = front_door()
+    use = redriven(door, body(locale="fr-FR"))
+    letter = aside(use)
+    other = replace(letter, body="<xml/>")
+    content = json.dumps(asdict(other), default=str).encode()
+    door.objects.put(other.key, content, media_type="application/json")
+
+    assert use.drop([letter.key, "dead-letters/none.json"], by="ann", why="a typo") == [letter.key]
+    assert use.drop([letter.key], by="ann", why="a typo") == []
+
+    assert door.objects.keys(ids.LETTERS) == [other.key]
+    (record,) = door.objects.keys("replays/")
+    told = json.loads(door.objects.get(record) or b"")
+    (kept,) = told["dropped"]
+    assert (told["by"], told["why"]) == ("ann", "a typo")
+    assert (kept["key"], kept["kind"], kept["body"]) == (letter.key, "refused", None)
+
+
 class NoBucket(MemoryObjects):
     """A bucket that can't be written."""
 
-    def put(self, key: str, content: bytes, **_: object) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def put(self, key: str, content: bytes, **_: object) -> None:
         raise StoreUnavailable("S3", "NoSuchBucket")
 
 

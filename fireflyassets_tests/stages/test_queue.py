@@ -1,17 +1,18 @@
 """The drain of the job queue over memory ports. Here: what leaves it, how, and what stays."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from fireflyassets.adapters.memory.ledger import MemoryLedger
+from fireflyassets.adapters.memory.objects import MemoryObjects
 from fireflyassets.adapters.memory.queue import MemoryQueue
 from fireflyassets.core import ids
 from fireflyassets.core.budget import Block
-from fireflyassets.core.errors import OwnershipLost
+from fireflyassets.core.errors import OwnershipLost, StoreUnavailable
 from fireflyassets.core.job import JobRow
 from fireflyassets.ports.entries import Recording
 from fireflyassets.ports.queue import MAX_RECEIVES, Message
@@ -289,6 +290,53 @@ def test_nothing_is_deleted_that_is_not_durable() -> None:
     door.clock.jump(HOUR)
 
     assert drain(door.queue, door.intake, most=100) == Drained(recorded=2)
+    assert door.queue.dead == ()
+
+
+class AbsentLedger(MemoryLedger):
+    """A ledger whose store is away."""
+
+    def ready(self) -> None:
+        raise StoreUnavailable("The ledger", "a test")
+
+
+def test_no_outage_of_the_ledger_makes_a_dead_letter() -> None:
+    """However long it lasts, no message is received meanwhile: the third time would be its last."""
+    door = front_door()
+    door.queue.send([body("a")])
+    absent = replace(door.intake, ledger=AbsentLedger())
+    for _ in range(3 * MAX_RECEIVES):
+        with pytest.raises(StoreUnavailable):
+            drain(door.queue, absent, most=100)
+        door.clock.jump(HOUR)
+
+    assert drain(door.queue, door.intake, most=100) == Drained(recorded=1)
+    assert door.queue.dead == ()
+
+
+class AbsentObjects(MemoryObjects):
+    """A bucket whose store is away."""
+
+    def exists(self, key: str) -> bool:
+        raise StoreUnavailable("The bucket", key)
+
+    def put(
+        self, key: str, content: bytes, *, media_type: str, tags: Mapping[str, str] | None = None
+    ) -> None:
+        raise StoreUnavailable("The bucket", f"{key} {media_type} {len(content)} {tags}")
+
+
+def test_no_outage_of_the_bucket_makes_a_dead_letter() -> None:
+    """Requests are stored there before their rows, so that none is received meanwhile."""
+    door = front_door()
+    door.queue.send([body("a")])
+    absent = replace(door.intake, objects=AbsentObjects())
+    for _ in range(3 * MAX_RECEIVES):
+        with pytest.raises(StoreUnavailable):
+            drain(door.queue, absent, most=100)
+        door.clock.jump(HOUR)
+
+    assert drain(door.queue, door.intake, most=100) == Drained(recorded=1)
     assert door.queue.dead == ()
 
 

@@ -151,8 +151,8 @@ def test_who_stops_half_way_leaves_the_rest_where_it_is() -> None:
         here.dead(f"job-{n}")
     moves = here.replays.go(here.replays.plan(Choice()), by="ann", why="a try")
 
-    first = next(moves)
-    moves.close()  # pyright: ignore[reportAttributeAccessIssue] - a generator.
+    first = next(moves.steps)
+    moves.close()
 
     assert len(here.world.ledger.dead()) == 2
     (key,) = here.objects.keys("replays/2")

@@ -1,6 +1,7 @@
 """Snapshots of jobs that ended by a fault. Here: what they hold, and that none is lost."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 
 from fireflyassets.adapters.memory.objects import MemoryObjects
@@ -11,12 +12,18 @@ from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import Status
 from fireflyassets.limiter.virtual_time import run
 from fireflyassets.ports.paid import NotAccepted
+from fireflyassets.stages.retries import Retries, Spent
 from fireflyassets.stages.snapshot import write_owed
 from fireflyassets_tests.floor import Floor, floor
 from fireflyassets_tests.front_door import CAMPAIGN, CUSTOMER
 
 WORDS = "Prompt 'a bottle 0' refused; see https://vendor/x?sig=SECRET"
 UNSAFE = NotAccepted(Fault(Family.FIREFLY, 422, "prompt_unsafe", message=WORDS))
+
+
+def retries(here: Floor) -> Retries:
+    """Return what tells how much jobs have tried."""
+    return Retries(here.shop.pins, 3)
 
 
 async def refused(here: Floor) -> str:
@@ -35,11 +42,11 @@ def test_a_terminal_fault_leaves_one_file_and_a_word() -> None:
         job = await refused(here)
         told: list[tuple[JobRow, str]] = []
 
-        def tell(row: JobRow, key: str) -> None:
+        def tell(row: JobRow, key: str, _: Sequence[Spent]) -> None:
             told.append((row, key))
 
-        assert write_owed(here.ledger, here.objects, most=10, tell=tell) == 1
-        assert write_owed(here.ledger, here.objects, most=10, tell=tell) == 0
+        assert write_owed(here.ledger, here.objects, retries(here), most=10, tell=tell) == 1
+        assert write_owed(here.ledger, here.objects, retries(here), most=10, tell=tell) == 0
 
         key = f"review/{CUSTOMER}/{CAMPAIGN}/{job}/snapshot.json"
         assert [(row.job_id, at) for row, at in told] == [(job, key)]
@@ -48,6 +55,7 @@ def test_a_terminal_fault_leaves_one_file_and_a_word() -> None:
         assert (said["status"], said["failureClass"]) == ("review", "unsafe-content")
         assert said["manifest"]["key"] == here.row(job).input_manifest
         assert [one["error"] for one in said["sends"]] == ["firefly 422 prompt_unsafe"]
+        assert said["retries"]["art"] == {"spent": 1, "limit": 5}
         assert "Say it in other words" in said["guidance"]
         for secret in (b"SECRET", b"a bottle", b"https://", b"Spring 0"):
             assert secret not in content
@@ -75,13 +83,13 @@ def test_a_missing_bucket_delays_a_snapshot_and_loses_none() -> None:
         bucket = NoBucket()
         told: list[str] = []
 
-        def tell(row: JobRow, _: str) -> None:
+        def tell(row: JobRow, _: str, __: Sequence[Spent]) -> None:
             told.append(row.job_id)
 
-        assert write_owed(here.ledger, bucket, most=10, tell=tell) == 0
+        assert write_owed(here.ledger, bucket, retries(here), most=10, tell=tell) == 0
         assert told == []
         bucket.gone = False
-        assert write_owed(here.ledger, bucket, most=10, tell=tell) == 1
+        assert write_owed(here.ledger, bucket, retries(here), most=10, tell=tell) == 1
         assert told == [job]
         assert bucket.exists(ids.snapshot_key(CUSTOMER, CAMPAIGN, job))
 

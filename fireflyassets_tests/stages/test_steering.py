@@ -1,8 +1,10 @@
 """Steering over memory ports. Here: what is cancelled and held, what is left, what it cost."""
 
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 
+from fireflyassets.adapters.memory.ledger import MemoryLedger
 from fireflyassets.core import ids
 from fireflyassets.core.failure import Family, Fault
 from fireflyassets.core.job import Hold, JobRow
@@ -261,6 +263,26 @@ def _ended(door: FrontDoor, claim: Claim, status: Status) -> JobRow:
     row = door.ledger.job(claim.job_id)
     assert row is not None
     return row
+
+
+class NeverLifting(MemoryLedger):
+    """A ledger in which no campaign's hold is lifted."""
+
+    def resume_campaign(self, customer: str, campaign: str) -> None:
+        raise AssertionError("A dispatcher that looks now forms a wave.")
+
+
+def test_a_cancel_leaves_no_moment_without_a_hold() -> None:
+    """The cancel's hold takes the place of the earlier one; the jobs need none of their own."""
+    door = front_door()
+    strict = replace(door, ledger=NeverLifting())
+    strict = replace(strict, intake=replace(door.intake, ledger=strict.ledger))
+    (row,) = jobs(strict, "a")
+    steering(strict).hold(CUSTOMER, CAMPAIGN, reason="wrong price", by="x")
+
+    steering(strict).cancel_all(CUSTOMER, CAMPAIGN, by="y")
+
+    assert current(strict, row).status is Status.CANCELLED
 
 
 def test_a_campaign_that_was_on_hold_is_cancelled_in_the_words_of_the_cancel() -> None:

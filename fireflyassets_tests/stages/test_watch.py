@@ -149,6 +149,24 @@ def test_ten_minutes_without_a_call_page_somebody() -> None:
     assert len(numbers) - 1 == 10
 
 
+def test_an_open_breaker_calls_somebody_until_it_is_closed() -> None:
+    """The wait that opened it need not have ended any job, and nothing stands still by it."""
+    scene = Scene()
+    scene.limiter.pause(FIREFLY, timedelta(hours=1))
+    told: list[float | None] = []
+    for _ in range(5):
+        scene.minute()
+        told.append(scene.gauge("breakers_open"))
+    assert alarm.OPEN_BREAKER.fires(told)
+    assert not alarm.OPEN_BREAKER.fires(told[1:])
+    assert scene.gauge("stalled") == 0
+
+    scene.limiter.reset(FIREFLY, by="ann", why="mended")
+    scene.minute()
+
+    assert scene.gauge("breakers_open") == 0
+
+
 def test_who_may_not_call_does_not_stand_still() -> None:
     """A pause of the service, a day's quota that is used up, or nothing due is no standstill."""
     paused, parked = Scene(), Scene()

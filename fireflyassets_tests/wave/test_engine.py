@@ -1,7 +1,9 @@
 """The wave engine in virtual time: what a run does with its jobs, and what it leaves behind."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 
 from fireflyassets.core import manifest
 from fireflyassets.core.failure import Family, Fault
@@ -11,7 +13,8 @@ from fireflyassets.core.recipe import Recipe
 from fireflyassets.core.status import Status
 from fireflyassets.limiter.virtual_time import run
 from fireflyassets.ports.paid import NotAccepted
-from fireflyassets.wave.reports import Check, Checked, Turn
+from fireflyassets.wave.engine import UNREAD
+from fireflyassets.wave.reports import Check, Checked, Ended, Turn
 from fireflyassets_tests.books import books_agree
 from fireflyassets_tests.floor import ASPECTS, floor, recipe, turns
 from fireflyassets_tests.front_door import FixedCatalogue, config
@@ -95,6 +98,29 @@ def test_limiter_use_is_full_while_jobs_wait() -> None:
         took = (here.clock.now() - began).total_seconds()
         # 40 calls at 48 a minute are 39 intervals of 1.25 s; the last job then needs its stages.
         assert took < 39 * 1.25 + 12
+
+    run(scenario)
+
+
+def test_no_job_begins_while_its_reports_would_wait_for_a_slow_reader() -> None:
+    """Whoever writes the events more slowly than jobs are made holds the wave back, not memory."""
+
+    async def scenario() -> None:
+        here = floor()
+        (wave,) = here.begin(here.order(120)).waves
+        engine = here.engine(wave)
+        read = most = 0
+        engine.unread = lambda: UNREAD - 20 + len(here.reports) - read
+        working = asyncio.ensure_future(engine.run())
+        while not working.done():
+            read = min(len(here.reports), read + 1)
+            most = max(most, len(here.reports) - read)
+            await here.clock.sleep(timedelta(seconds=1))
+
+        ended = [one for one in here.reports if isinstance(one, Ended)]
+        assert [one.turn for one in ended] == [Turn.SUCCEEDED] * 120
+        # Seven reports of each job that is in flight: 48 a minute, a remote minute, a fifth more.
+        assert most <= 20 + 7 * 58
 
     run(scenario)
 

@@ -117,6 +117,40 @@ def test_a_refused_probe_costs_one_job_and_no_more() -> None:
     run(scenario)
 
 
+@pytest.mark.parametrize(
+    ("fault", "closes"),
+    [
+        (Fault(Family.FIREFLY, 422, "prompt_unsafe"), True),
+        (Fault(Family.FIREFLY, 422, "validation_error"), True),
+        (Fault(Family.FIREFLY, 403, "access_error", field="body.customModelId"), True),
+        (Fault(Family.FIREFLY, 503, "internal_error"), False),
+        (Fault(Family.FIREFLY, 418, "teapot"), False),
+        (Fault(Family.FIREFLY, None, "connect_error"), False),
+    ],
+)
+def test_a_probe_that_is_refused_for_its_own_sake_shows_that_the_others_are_served(
+    *, fault: Fault, closes: bool
+) -> None:
+    """Who can't be served at all does not read prompts; an outage tells nothing."""
+
+    async def scenario() -> None:
+        here = floor()
+        jobs = here.order(5)
+        here.images.vendor.script.append(REFUSALS[FailureClass.QUOTA])
+        await here.work(jobs)
+        await here.clock.sleep(PAUSE)
+        here.images.vendor.script.append(NotAccepted(fault))
+        if not closes:
+            here.images.vendor.script.extend([NotAccepted(fault)] * 9)
+
+        await here.work(left(here, jobs)[:1])
+
+        state = here.shop.limiter.state("ORG#firefly")
+        assert (state.opened_at is None) is closes
+
+    run(scenario)
+
+
 async def _with_custom_model(here: Floor, refused: NotAccepted | None) -> None:
     """Work on a job with a custom model that is refused, then on one without any."""
     own = config(

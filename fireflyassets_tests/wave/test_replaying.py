@@ -2,16 +2,19 @@
 
 from datetime import timedelta
 
+from fireflyassets.adapters.memory.objects import MemoryObjects
 from fireflyassets.core.failure import FailureClass, Family, Fault
 from fireflyassets.core.status import Status
 from fireflyassets.limiter.virtual_time import run
 from fireflyassets.ports.entries import Attempt, AttemptState
+from fireflyassets.ports.images import Linked, SimilarRequest
 from fireflyassets.ports.paid import EndedBadly, NotAccepted, Working
 from fireflyassets.stages.causes import Causes
 from fireflyassets.stages.replay import Choice, Replays
 from fireflyassets_tests.books import books_agree
 from fireflyassets_tests.floor import Floor, floor, turns
-from fireflyassets_tests.paid_services import Take
+from fireflyassets_tests.paid_services import Take, jpeg
+from fireflyassets_tests.wave.test_reference import LIKE, floor_of, order
 
 EXPIRED = NotAccepted(Fault(Family.FIREFLY, 400, "validation_error", field="image.source.url"))
 
@@ -139,5 +142,42 @@ def test_a_replayed_job_tries_an_open_breaker_once_its_pause_is_over() -> None:
 
         assert here.images.vendor.sent == 2
         assert here.shop.limiter.state("ORG#firefly").opened_at is None
+
+    run(scenario)
+
+
+class Signing(MemoryObjects):
+    """A bucket whose URLs tell how many were signed before."""
+
+    signed = 0
+
+    def read_url(self, key: str, *, life: timedelta) -> str:
+        """Return a URL that no other equals."""
+        self.signed += 1
+        return f"{super().read_url(key, life=life)}&n={self.signed}"
+
+
+def test_a_replay_signs_its_references_anew() -> None:
+    """The address that had run out is not sent again; the picture behind it is the same."""
+
+    async def scenario() -> None:
+        here = floor_of({**LIKE, "picture": "reference.picture"})
+        here.objects.__class__ = Signing
+        assert isinstance(here.objects, Signing)
+        job = order(here, jpeg(9, 9))
+        here.images.vendor.script.extend([EXPIRED] * 2)
+        await here.work([job])
+        assert here.row(job).failure is FailureClass.STALE_REFERENCE
+        before = here.objects.signed
+        await here.clock.sleep(timedelta(days=3))
+
+        assert again(here) == 1
+        assert turns(await here.work([job])) == ["succeeded"]
+
+        (asked,) = here.images.edits
+        assert isinstance(asked, SimilarRequest)
+        assert isinstance(asked.source, Linked)
+        assert int(asked.source.url.rpartition("&n=")[2]) > before
+        assert here.objects.download(asked.source.url) == jpeg(9, 9)
 
     run(scenario)

@@ -143,6 +143,13 @@ class Reader:
             raise _mistyped(name, "a map")
         return Reader(value)
 
+    def readers(self, name: str) -> tuple["Reader", ...]:
+        """Return the readers of a list of maps."""
+        values: Sequence[AttributeValueTypeDef] | None = self._item[name].get("L")
+        if values is None:
+            raise _mistyped(name, "a list")
+        return tuple(Reader({name: value}).mapping(name) for value in values)
+
     def names(self) -> tuple[str, ...]:
         """Return the names of all attributes."""
         return tuple(self._item)

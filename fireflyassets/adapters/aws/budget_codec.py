@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Final
 
 from fireflyassets.adapters.aws import attributes as to
 from fireflyassets.adapters.aws.attributes import Item, Reader
+from fireflyassets.adapters.aws.event_codec import pending
 from fireflyassets.adapters.budget_rules import BudgetEvent, EventKind
 from fireflyassets.core.budget import Block, Booking, Counter, Raise
+from fireflyassets.ports.briefs import BegunBrief
 from fireflyassets.ports.budgets import Audited
 
 if TYPE_CHECKING:
@@ -20,6 +22,8 @@ COUNTER: Final = "counter#"
 BLOCK: Final = "block#"
 OPEN: Final = "open"
 """What the blocks that stand are found under."""
+OPEN_BRIEF: Final = "brief"
+"""What briefs in mid-writing are found under."""
 
 
 # -- keys -----------------------------------------------------------------------------------
@@ -108,6 +112,45 @@ def block_of(item: Item) -> Block:
     )
 
 
+# -- briefs in mid-writing ------------------------------------------------------------------
+def brief_key(brief: BegunBrief) -> Item:
+    """Return the primary key of a writer's word, which no month's is.
+
+    Two writers of the same brief have the same manifest, and each takes back its own alone.
+    """
+    return {"budget": to.text(f"{brief.customer}#briefs"), "sk": to.text(brief.word)}
+
+
+def brief_item(brief: BegunBrief) -> Item:
+    """Return the item of a brief; it stands in the index of what is open until it is gone."""
+    return {
+        **brief_key(brief),
+        "customer": to.text(brief.customer),
+        "manifest": to.text(brief.manifest),
+        "campaign": to.text(brief.campaign),
+        "campaignVersion": to.text(brief.version),
+        "rateCard": to.text(brief.rate_card),
+        "partial": to.flag(value=brief.partial),
+        "madeAt": to.instant(brief.made_at),
+        "open": to.text(OPEN_BRIEF),
+    }
+
+
+def brief_of(item: Item) -> BegunBrief:
+    """Return the brief of an item."""
+    read = Reader(item)
+    return BegunBrief(
+        word=read.text("sk"),
+        customer=read.text("customer"),
+        campaign=read.text("campaign"),
+        version=read.text("campaignVersion"),
+        rate_card=read.text("rateCard"),
+        manifest=read.text("manifest"),
+        made_at=read.instant("madeAt"),
+        partial=read.flag("partial"),
+    )
+
+
 # -- raises and events ----------------------------------------------------------------------
 def raise_attributes(raised: Raise) -> Item:
     """Return a raise as attributes."""
@@ -157,6 +200,7 @@ def audited_of(item: Item) -> Audited:
 def event_item(event: BudgetEvent) -> Item:
     """Return the outbox item of an event."""
     return {
+        **pending(is_told=event.kind is EventKind.SOFT),
         "eventId": to.text(event.event_id),
         "kind": to.text(event.kind),
         "customer": to.text(event.customer),

@@ -17,7 +17,9 @@ from fireflyassets.core.errors import UnusableConfiguration
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch import CloudWatchClient
     from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_events import EventBridgeClient
     from mypy_boto3_s3 import S3Client
+    from mypy_boto3_sns import SNSClient
     from mypy_boto3_sqs import SQSClient
 
     from fireflyassets.adapters.aws.secrets import SecretsClient
@@ -80,6 +82,16 @@ def secretsmanager(region: str | None = None) -> "SecretsClient":
 def cloudwatch(region: str | None = None) -> "CloudWatchClient":
     """Make a CloudWatch client; without a *region* botocore finds its own."""
     return cast("CloudWatchClient", _made(_session(), "cloudwatch", region, METRICS_CONFIG))
+
+
+def sns(region: str | None = None) -> "SNSClient":
+    """Make an SNS client; without a *region* botocore finds its own."""
+    return cast("SNSClient", _made(_session(), "sns", region, CONFIG))
+
+
+def events(region: str | None = None) -> "EventBridgeClient":
+    """Make an EventBridge client; without a *region* botocore finds its own."""
+    return cast("EventBridgeClient", _made(_session(), "events", region, CONFIG))
 
 
 def _made(session: Session, service: str, region: str | None, config: Config) -> object:

@@ -32,8 +32,6 @@ OPEN: Final = "open"
 RUNNING: Final = "running"
 """What the jobs that a wave works on are found under; below, those that an open call may move."""
 UNSETTLED: Final = "unsettled"
-OWED: Final = "snapshot"
-"""What jobs are found under whose snapshot is owed."""
 WAVE_LIFE: Final = timedelta(days=90)
 """How long a wave's row is kept, as long as the jobs it made."""
 

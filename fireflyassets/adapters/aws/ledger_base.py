@@ -6,12 +6,13 @@ port's methods.
 
 from typing import TYPE_CHECKING, Final
 
-from fireflyassets.adapters.aws import codec, event_codec
+from fireflyassets.adapters.aws import budget_codec, codec, event_codec
 from fireflyassets.adapters.aws.backoff import Backoff
 from fireflyassets.adapters.aws.database import Database
 from fireflyassets.adapters.aws.expressions import put
 from fireflyassets.adapters.aws.tables import Tables
 from fireflyassets.adapters.outbox import StatusEvent
+from fireflyassets.core.budget import Counter
 from fireflyassets.core.job import JobRow
 
 if TYPE_CHECKING:
@@ -34,6 +35,15 @@ class LedgerBase:
     def _row(self, job_id: str, customer: str) -> JobRow | None:
         item = self._database.get(self._tables.jobs, codec.job_key(job_id, customer))
         return codec.job_row(item) if item else None
+
+    def _counters_of_row(self, row: JobRow) -> list[Counter]:
+        """Return the counters of the budgets that a job is booked in."""
+        if row.booking is None:
+            return []
+        at = (row.customer_id, row.booking.month)
+        keys = [budget_codec.counter_key(*at, scope) for scope in row.booking.scopes]
+        items = self._database.get_many(self._tables.budgets, keys)
+        return [budget_codec.counter_of(item) for item in items]
 
     def _event_put(self, event: StatusEvent) -> "TransactWriteItemTypeDef":
         return {"Put": put(self._tables.outbox, event_codec.event_item(event))}

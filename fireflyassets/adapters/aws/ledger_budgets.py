@@ -1,6 +1,7 @@
 """Budgets in the DynamoDB ledger: blocks, counters, raises.
 
-Belongs here: the budgets' part of the port. Does not: what a job's row takes (``aws/booking.py``).
+Belongs here: the budgets' part of the port, and briefs in mid-writing, which lie beside them.
+Does not: what a job's row takes (``aws/booking.py``).
 
 A counter is a hot item. So no write of it depends on the exact value that was read: a condition is
 a range (below the cap, and between two steps of the ladder) that only few writes leave. Whoever is
@@ -26,6 +27,7 @@ from fireflyassets.adapters.aws.tables import OPEN_BLOCKS
 from fireflyassets.adapters.budget_rules import Asking, refused, soft_event
 from fireflyassets.core.budget import Block, Cap, Counter, Raise
 from fireflyassets.core.errors import StoreUnavailable
+from fireflyassets.ports.briefs import BegunBrief
 from fireflyassets.ports.budgets import Audited, OverBudget, Reserved
 
 if TYPE_CHECKING:
@@ -112,16 +114,32 @@ class LedgerBudgets(LedgerBase):
 
     def lapsed(self, *, before: datetime, most: int) -> list[Block]:
         """Return up to *most* blocks made before then that still stand, the oldest first."""
+        items = self._open(budget_codec.OPEN, before=before, most=most)
+        blocks = map(budget_codec.block_of, items)
+        return sorted(blocks, key=lambda one: (one.made_at, one.block_id))
+
+    def begin_brief(self, brief: BegunBrief) -> None:
+        """Note that a brief is being written; the same again stays one."""
+        self._database.put(put(self._tables.budgets, budget_codec.brief_item(brief)))
+
+    def end_brief(self, brief: BegunBrief) -> None:
+        """Take the word back; none is fine."""
+        self._database.delete(self._tables.budgets, budget_codec.brief_key(brief))
+
+    def begun_briefs(self, *, before: datetime, most: int) -> list[BegunBrief]:
+        """Return up to *most* briefs begun before then and not ended, the oldest first."""
+        items = self._open(budget_codec.OPEN_BRIEF, before=before, most=most)
+        return sorted(map(budget_codec.brief_of, items), key=lambda one: one.made_at)
+
+    def _open(self, kind: str, *, before: datetime, most: int) -> list[Item]:
         condition = Condition(
             "#open = :open AND #madeAt < :before",
-            {":open": to.text(budget_codec.OPEN), ":before": to.instant(before)},
+            {":open": to.text(kind), ":before": to.instant(before)},
         )
         request = query(self._tables.budgets, condition, index=OPEN_BLOCKS.name)
         found = islice(self._database.pages(request), most)
         keys: list[Item] = [{"budget": item["budget"], "sk": item["sk"]} for item in found]
-        items = self._database.get_many(self._tables.budgets, keys)
-        blocks = map(budget_codec.block_of, items)
-        return sorted(blocks, key=lambda one: (one.made_at, one.block_id))
+        return self._database.get_many(self._tables.budgets, keys)
 
     def counters(self, customer: str, month: str) -> list[Counter]:
         """Return a month's counters by scope, read consistently."""

@@ -3,17 +3,23 @@
 Belongs here: the list of ``dlq``, replays, owed snapshots. Does not: what a wave does.
 """
 
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from fireflyassets.adapters.aws import attributes as to
-from fireflyassets.adapters.aws import codec
+from fireflyassets.adapters.aws import codec, owed_codec
 from fireflyassets.adapters.aws.attributes import Item, Reader
 from fireflyassets.adapters.aws.booking import replayed, written
 from fireflyassets.adapters.aws.database import Applied, Committed, query
 from fireflyassets.adapters.aws.expressions import Change, Condition, update
-from fireflyassets.adapters.aws.ledger_leftovers import unmoved
+from fireflyassets.adapters.aws.ledger_leftovers import (
+    booked_at_end,
+    closed,
+    closing_event,
+    unmoved,
+)
 from fireflyassets.adapters.aws.ledger_steering import LedgerSteering
 from fireflyassets.adapters.aws.ledger_turns import LedgerTurns
 from fireflyassets.adapters.aws.tables import DEAD, OWED
@@ -23,6 +29,7 @@ from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import Status
 from fireflyassets.ports.budgets import OverBudget
 from fireflyassets.ports.dead import DeadJobs, Owed
+from fireflyassets.ports.entries import Ending
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
@@ -83,14 +90,27 @@ class LedgerDead(LedgerTurns, LedgerSteering, DeadJobs):
         ]
         return isinstance(self._database.transact(items), Committed)
 
+    def take_back(self, row: JobRow, ending: Ending) -> bool:
+        """Undo a replay of a job that no wave has begun; False if it has moved."""
+        if row.status is not Status.QUEUED:
+            return False
+        change = replace(closed(row, ending), adds={"epoch": 1, "replays": -1})
+        key = codec.job_key(row.job_id, row.customer_id)
+        items: list[TransactWriteItemTypeDef] = [
+            {"Update": update(self._tables.jobs, key, change, unmoved(row))},
+            self._event_put(closing_event(row, ending)),
+            *self._settled(row, booked_at_end(row, ending.cost), ending.ended_at),
+        ]
+        return isinstance(self._database.transact(items), Committed)
+
     def owed(self, *, most: int) -> list[Owed]:
         """Return up to *most* jobs whose last fault has no snapshot."""
-        condition = Condition("#owedKey = :owed", {":owed": to.text(codec.OWED)})
+        condition = Condition("#owedKey = :owed", {":owed": to.text(owed_codec.OWED)})
         found = self._database.pages(query(self._tables.jobs, condition, index=OWED.name))
         keys = [_key(item) for item in islice(found, most)]
         items = self._database.get_many(self._tables.jobs, keys)
         owed = [
-            Owed(codec.job_row(item), Reader(item).instant("owedAt"))
+            Owed(owed_codec.as_ended(item), Reader(item).instant("owedAt"))
             for item in items
             if Reader(item).has("owedAt")
         ]
@@ -100,7 +120,7 @@ class LedgerDead(LedgerTurns, LedgerSteering, DeadJobs):
         """Note that the snapshot is written; False if it is another fault's."""
         key = codec.job_key(owed.row.job_id, owed.row.customer_id)
         stands = Condition("#owedAt = :since", {":since": to.instant(owed.since)})
-        change = Change(dict.fromkeys(("owedKey", "owedAt")))
+        change = Change(dict.fromkeys(owed_codec.NAMES))
         request = update(self._tables.jobs, key, change, stands)
         return isinstance(self._database.update(request), Applied)
 

@@ -87,6 +87,10 @@ class LedgerIntake(LedgerBudgets):
             self._event_put(event),
         ]
 
+    def ready(self) -> None:
+        """Return where the ledger takes writes now: no job has this id, so that none is deleted."""
+        self._database.delete(self._tables.jobs, codec.job_key("-", "-"))
+
     def job(self, job_id: str) -> JobRow | None:
         """Return a row by its id alone, read consistently."""
         condition = Condition("#jobId = :job", {":job": to.text(job_id)})
@@ -114,6 +118,7 @@ class LedgerIntake(LedgerBudgets):
         *,
         after: Place | None,
         status: Status | None = None,
+        is_held: bool = False,
         most: int,
         newest_first: bool = False,
     ) -> list[JobRow]:
@@ -128,6 +133,8 @@ class LedgerIntake(LedgerBudgets):
         if status:
             kept = Condition("#status = :status", {":status": to.text(status)})
             request = filtered(request, kept)
+        elif is_held:
+            request = filtered(request, Condition("attribute_exists(#hold)", {}))
         else:
             request["Limit"] = most
         return [codec.job_row(item) for item in islice(self._database.pages(request), most)]

@@ -74,10 +74,12 @@ class LedgerSteering(LedgerLeftovers):
         ]
         return isinstance(self._database.transact(items), Committed)
 
-    def hold_campaign(self, customer: str, campaign: str, hold: Hold) -> Hold:
-        """Put a campaign on hold, and return the hold that stands: the first one."""
+    def hold_campaign(
+        self, customer: str, campaign: str, hold: Hold, *, anew: bool = False
+    ) -> Hold:
+        """Put a campaign on hold, and return the hold that stands: the first one, unless *anew*."""
         item: Item = {**_key(customer, campaign), "hold": codec.hold_attribute(hold)}
-        answer = self._database.put(put(self._tables.waves, item, new("waveId")))
+        answer = self._database.put(put(self._tables.waves, item, None if anew else new("waveId")))
         if isinstance(answer, Lost) and answer.item:
             return codec.hold_of(Reader(answer.item).mapping("hold"))
         return hold

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from fireflyassets.adapters.aws import attributes as to
-from fireflyassets.adapters.aws import budget_codec, codec
+from fireflyassets.adapters.aws import codec, owed_codec
 from fireflyassets.adapters.aws.attributes import Item
 from fireflyassets.adapters.aws.booking import as_read, replayed, settled, written
 from fireflyassets.adapters.aws.database import Cancelled, Committed
@@ -20,7 +20,7 @@ from fireflyassets.adapters.aws.ledger_base import LedgerBase
 from fireflyassets.adapters.budget_rules import refused, replays
 from fireflyassets.adapters.ledger_rules import FAULTS, as_asked, is_claimable, is_unsettled
 from fireflyassets.adapters.outbox import StatusEvent, status_event
-from fireflyassets.core.budget import Booking, Counter
+from fireflyassets.core.budget import Booking
 from fireflyassets.core.errors import OwnershipLost
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import Status
@@ -79,14 +79,6 @@ class LedgerTurns(LedgerBase):
             if isinstance(answer, Committed):
                 return claim
         return None
-
-    def _counters_of_row(self, row: JobRow) -> list[Counter]:
-        if row.booking is None:
-            return []
-        at = (row.customer_id, row.booking.month)
-        keys = [budget_codec.counter_key(*at, scope) for scope in row.booking.scopes]
-        items = self._database.get_many(self._tables.budgets, keys)
-        return [budget_codec.counter_of(item) for item in items]
 
     def _take(
         self,
@@ -226,18 +218,11 @@ def ended(job_id: str, ending: Ending, booking: Booking | None) -> Change:
             "deadKey": codec.dead_key(ending.status),
             "ttl": to.epoch(ending.ttl) if ending.ttl else None,
             "failure": None if ending.failure is None else to.text(ending.failure),
-            **_owing(ending),
+            **owed_codec.owing(ending),
             **({"runId": to.text(ending.run_id)} if ending.run_id else {}),
         },
         adds={"attempts": 1} if ending.status in FAULTS else {},
     )
-
-
-def _owing(ending: Ending) -> Item:
-    """Return what a job is found under until the snapshot of its fault is written."""
-    if ending.status not in FAULTS:
-        return {}
-    return {"owedKey": to.text(codec.OWED), "owedAt": to.instant(ending.ended_at)}
 
 
 def owned(claim: Claim) -> Condition:

@@ -6,7 +6,9 @@ a message says.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cached_property
+from math import ceil
 from typing import TYPE_CHECKING, Final, NotRequired, TypedDict
 from uuid import uuid4
 
@@ -28,6 +30,8 @@ MESSAGE_BYTES: Final = 1_048_576
 """Largest message, attributes included (SQS API reference; 256 KiB until August 2025)."""
 BATCH_BYTES: Final = 1_048_576
 """Largest sum of the messages of one batch."""
+_LONGEST_HIDDEN: Final = 43_200 - 60
+"""Seconds: twelve hours are counted from the receive (SQS API reference)."""
 FIFO: Final = ".fifo"
 """How the name of a queue ends that keeps the order within each tenant."""
 REASON: Final = "reason"
@@ -208,6 +212,13 @@ class SqsQueue(JobQueue):
             if not left:
                 return
         raise ConnectionError(f"SQS refused to delete {len(left)} messages.")
+
+    def put_off(self, message: Message, *, after: timedelta) -> None:
+        """Let a received message come back no sooner than *after*, at most twelve hours."""
+        seconds = min(_LONGEST_HIDDEN, ceil(after.total_seconds()))
+        self._client.change_message_visibility(
+            QueueUrl=self._urls.jobs, ReceiptHandle=message.receipt, VisibilityTimeout=seconds
+        )
 
     def depth(self) -> Depth:
         """Return SQS's own approximate counts."""

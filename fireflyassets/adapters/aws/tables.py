@@ -93,6 +93,16 @@ class Tables:
         return f"{self.prefix}-outbox"
 
     @property
+    def endpoints(self) -> str:
+        """Where customers want to be told of events."""
+        return f"{self.prefix}-endpoints"
+
+    @property
+    def deliveries(self) -> str:
+        """One item per event and endpoint, with its tries."""
+        return f"{self.prefix}-deliveries"
+
+    @property
     def tokens(self) -> str:
         """One item per credential and scope set."""
         return f"{self.prefix}-tokens"
@@ -135,7 +145,15 @@ RUNNING: Final = Index("running", "runningKey", "runningSort", projection="KEYS_
 of their own those that no wave has and that an open call may still move."""
 
 OPEN_BLOCKS: Final = Index("open", "open", "madeAt", projection="KEYS_ONLY")
-"""Reservations that rows are still being written under, by age."""
+"""Reservations that rows are still being written under, and briefs in mid-writing, by age."""
+
+PENDING: Final = Index("pending", "pendingKey", "at")
+"""Events that customers are to be told of and are not yet, by time. One key carries the 1,000
+writes a second of a partition of the index, two for each event."""
+LIVE: Final = Index("live", "live", "endpointId")
+"""All endpoints: few, and written when one is changed or turns."""
+DUE: Final = Index("due", "endpointId", "dueAt", projection="KEYS_ONLY")
+"""Deliveries that wait, by endpoint: what hangs or fails stands in no other's way."""
 
 
 def specs(tables: Tables) -> "tuple[Table, ...]":
@@ -150,7 +168,9 @@ def specs(tables: Tables) -> "tuple[Table, ...]":
         ),
         Table(tables.work, "jobId", "sk", (OPEN_CALLS,)),
         Table(tables.waves, "waveId", indexes=(OPEN_WAVES,), expires=True),
-        Table(tables.outbox, "eventId"),
+        Table(tables.outbox, "eventId", indexes=(PENDING,)),
+        Table(tables.endpoints, "customer", "endpointId", (LIVE,)),
+        Table(tables.deliveries, "customer", "deliveryId", (DUE,), expires=True),
         Table(tables.tokens, "entry"),
         Table(tables.budgets, "budget", "sk", (OPEN_BLOCKS,)),
         Table(tables.audit, "subject", "sk"),

@@ -6,6 +6,7 @@ from fireflyassets.adapters.ledger_rules import is_claimable
 from fireflyassets.adapters.memory.ledger import MemoryLedger
 from fireflyassets.adapters.memory.turns import due_at
 from fireflyassets.core.status import Status
+from fireflyassets.core.sums import Sums
 from fireflyassets.ports.backlog import Backlog, Line
 
 
@@ -27,3 +28,17 @@ class MemoryBacklog(Backlog):
     def dead(self) -> int:
         """Return how many jobs are in ``dlq``."""
         return sum(row.status is Status.DLQ for row in self._ledger.rows())
+
+    def campaign(self, customer: str, campaign: str) -> Sums:
+        """Return a campaign's sums."""
+        sums = Sums()
+        for row in self._ledger.campaign_jobs(customer, campaign):
+            sums.add(
+                row.status,
+                is_held=row.hold is not None,
+                not_before=row.not_before,
+                estimate=row.cost_estimate,
+                certain=row.cost_actual,
+                possible=row.cost_possible,
+            )
+        return sums

@@ -12,6 +12,7 @@ from fireflyassets.adapters.memory.book import MemoryBook
 from fireflyassets.adapters.memory.calls import MemoryCalls
 from fireflyassets.adapters.outbox import StatusEvent, status_event
 from fireflyassets.core.job import Hold, JobRow
+from fireflyassets.ports.briefs import BegunBrief
 from fireflyassets.ports.entries import Wave
 
 
@@ -24,9 +25,10 @@ class MemoryBase:
         self._waves: dict[str, Wave] = {}
         self._keys: dict[tuple[str, str], tuple[str, datetime]] = {}
         self._holds: dict[tuple[str, str], Hold] = {}
-        self._owed: dict[str, datetime] = {}
+        self._owed: dict[str, JobRow] = {}
         self._calls = MemoryCalls()
         self._book = MemoryBook()
+        self._briefs: dict[str, BegunBrief] = {}
         self._outbox: list[StatusEvent] = []
 
     def rows(self) -> list[JobRow]:
@@ -38,7 +40,7 @@ class MemoryBase:
         """Keep a row whose status changed, with its event."""
         self._keep(row)
         if row.status in FAULTS:
-            self._owed[row.job_id] = row.updated_at
+            self._owed[row.job_id] = row
         self._outbox.append(
             status_event(
                 job_id=row.job_id,

@@ -14,6 +14,7 @@ from fireflyassets.adapters.memory.base import MemoryBase
 from fireflyassets.core.budget import Block, Cap, Counter, Raise
 from fireflyassets.core.errors import ReservationLapsed
 from fireflyassets.core.job import JobRow
+from fireflyassets.ports.briefs import BegunBrief
 from fireflyassets.ports.budgets import Audited, OverBudget, Reserved
 from fireflyassets.ports.entries import Conflict, Duplicate, Recorded, Recording
 
@@ -43,6 +44,22 @@ class MemoryBudgets(MemoryBase):
             self._book.part(block, row.booking.held)
         self._write(row)
         return Recorded(row)
+
+    def begin_brief(self, brief: BegunBrief) -> None:
+        """Note that a brief is being written."""
+        with self._lock:
+            self._briefs[brief.word] = brief
+
+    def end_brief(self, brief: BegunBrief) -> None:
+        """Take the word back."""
+        with self._lock:
+            self._briefs.pop(brief.word, None)
+
+    def begun_briefs(self, *, before: datetime, most: int) -> list[BegunBrief]:
+        """Return up to *most* briefs begun before then and not ended, the oldest first."""
+        with self._lock:
+            found = [one for one in self._briefs.values() if one.made_at < before]
+        return sorted(found, key=lambda one: one.made_at)[:most]
 
     def reserve(self, block: Block, caps: Sequence[Cap], *, now: datetime) -> Reserved | OverBudget:
         """Take a block out of all its budgets or of none, never above a cap."""

@@ -5,10 +5,13 @@ Belongs here: the three dictionaries and their order. Does not: locking, which t
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import TypeVar
 
 from fireflyassets.adapters.ledger_rules import may_be_restated, orphaned
 from fireflyassets.core.job import StepResult
 from fireflyassets.ports.entries import Attempt, History, Operation, unnamed
+
+Key = TypeVar("Key", tuple[str, str, int], tuple[str, str, int, int])
 
 
 class MemoryCalls:
@@ -79,16 +82,21 @@ class MemoryCalls:
         return History(
             steps={
                 (result.step, result.generation): result
-                for (job, *_), result in sorted(self._results.items(), key=lambda item: item[0])
-                if job == job_id
+                for _, result in sorted(
+                    (item for item in self._results.items() if item[0][0] == job_id),
+                    key=lambda item: item[0],
+                )
             },
-            attempts=tuple(
-                self._attempts[key] for key in sorted(self._attempts) if key[0] == job_id
-            ),
+            attempts=tuple(self._attempts[key] for key in sorted(_of(job_id, self._attempts))),
             operations=tuple(
-                self._operations[key] for key in sorted(self._operations) if key[0] == job_id
+                self._operations[key] for key in sorted(_of(job_id, self._operations))
             ),
         )
+
+
+def _of(job_id: str, keys: Iterable[Key]) -> list[Key]:
+    """Return a job's own keys; few of many, so they are sorted afterwards."""
+    return [key for key in keys if key[0] == job_id]
 
 
 def _operation_key(operation: Operation) -> tuple[str, str, int]:

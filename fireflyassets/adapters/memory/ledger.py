@@ -47,6 +47,9 @@ class MemoryLedger(MemoryDead, JobLedger):
             return tuple(self._outbox)
 
     # -- intake -----------------------------------------------------------------------------
+    def ready(self) -> None:
+        """Return: memory takes writes always."""
+
     def job(self, job_id: str) -> JobRow | None:
         """Return a row by its id alone."""
         with self._lock:
@@ -76,12 +79,15 @@ class MemoryLedger(MemoryDead, JobLedger):
         *,
         after: Place | None,
         status: Status | None = None,
+        is_held: bool = False,
         most: int,
         newest_first: bool = False,
     ) -> list[JobRow]:
         """Return up to *most* of those rows that come behind *after*."""
         rows = [
-            row for row in self.campaign_jobs(customer, campaign) if status in {None, row.status}
+            row
+            for row in self.campaign_jobs(customer, campaign)
+            if status in {None, row.status} and (row.hold or not is_held)
         ]
         if after:
             bound = (after.created_at, after.job_id)

@@ -97,6 +97,11 @@ class MemoryQueue(JobQueue):
                 self._messages.pop(message.message_id, None)
                 self._hidden_until.pop(message.message_id, None)
 
+    def put_off(self, message: Message, *, after: timedelta) -> None:
+        """Let a received message come back no sooner than *after*."""
+        with self._lock:
+            self._hidden_until[message.message_id] = self._clock.now() + after
+
     def depth(self) -> Depth:
         """Return how many messages are visible, and how many are dead."""
         now = self._clock.now()

@@ -61,9 +61,13 @@ class MemorySteering(MemoryLeftovers):
             self._keep(replace(row, hold=hold, reason=hold.reason, updated_at=now))
             return True
 
-    def hold_campaign(self, customer: str, campaign: str, hold: Hold) -> Hold:
-        """Put a campaign on hold, and return the hold that stands: the first one."""
+    def hold_campaign(
+        self, customer: str, campaign: str, hold: Hold, *, anew: bool = False
+    ) -> Hold:
+        """Put a campaign on hold, and return the hold that stands: the first one, unless *anew*."""
         with self._lock:
+            if anew:
+                self._holds[customer, campaign] = hold
             return self._holds.setdefault((customer, campaign), hold)
 
     def campaign_hold(self, customer: str, campaign: str) -> Hold | None:

@@ -8,12 +8,23 @@ from fastapi import APIRouter, FastAPI, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 
 from fireflyassets.api.desk import AtDesk, Desk
-from fireflyassets.api.pages import campaign_pages, dead_pages, faults, job_pages, sign_in
+from fireflyassets.api.pages import (
+    adding_pages,
+    campaign_pages,
+    dead_pages,
+    faults,
+    job_pages,
+    mending_pages,
+    metric_pages,
+    plan_pages,
+    sign_in,
+    webhook_pages,
+)
 from fireflyassets.api.pages.envelope import Envelope
 from fireflyassets.api.pages.look import Look
-from fireflyassets.api.pages.seals import Seals
 from fireflyassets.api.pages.sessions import Cookies
 from fireflyassets.api.pages.shell import PREFIX, AtShell, Shell
+from fireflyassets.api.seals import Seals
 from fireflyassets.ports.sign_in import SignIn
 from fireflyassets.settings import Settings
 
@@ -22,8 +33,13 @@ ROUTERS: Final = (
     _router,
     sign_in.router,
     campaign_pages.router,
+    adding_pages.router,
+    plan_pages.router,
     job_pages.router,
+    mending_pages.router,
     dead_pages.router,
+    metric_pages.router,
+    webhook_pages.router,
 )
 
 

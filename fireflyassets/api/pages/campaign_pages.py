@@ -31,14 +31,22 @@ router: Final = APIRouter()
 CAMPAIGNS: Final = 20
 """On one page; each is summed up over all its jobs."""
 JOBS: Final = 50
+LIVE_SECONDS: Final = 15
+"""After so long a browser shows a page anew, where somebody asked for that."""
 HELD: Final = "held"
 """Asked for like a status, though a hold is none."""
 NEWEST: Final = "newest"
 _DONE: Final = {
     "hold": "The campaign is on hold. What is in production goes on to its end.",
     "resume": "The campaign goes on. Its jobs are due at once.",
+    "retry": "What ended by a fault that may pass is due again, as far as it helps now.",
+    "retry-none": "Nothing was run again: no job can be now. Dead letters say what is waited for.",
+    "release": "The plan is released. Its jobs appear here within a few seconds.",
+    "release-part": "The plan is released without the rows that are refused. Its jobs appear here "
+    "within a few seconds.",
     "cancel": "What waited is cancelled, and what is in production is being called back.",
 }
+_ADDED: Final = "The campaign is added. It appears here within ten seconds."
 _UNSURE: Final = Problem(
     "sure", "confirm", "Nothing was cancelled.", "Tick the box to say that you mean it."
 )
@@ -51,6 +59,8 @@ class Choice:
 
     status: str = ""
     newest_first: bool = False
+    live: bool = False
+    """Asked for: a page that is shown anew unasked takes the place from under those who read."""
 
     def kept(self) -> dict[str, str]:
         """Return what further pages of the same are asked with."""
@@ -58,9 +68,9 @@ class Choice:
         return {name: value for name, value in said.items() if value}
 
 
-def choice(status: str = "", order: str = "") -> Choice:
+def choice(status: str = "", order: str = "", live: str = "") -> Choice:
     """Return what an address asks for; of what it does not know, nothing."""
-    return Choice(status if status in {*Status, HELD} else "", order == NEWEST)
+    return Choice(status if status in {*Status, HELD} else "", order == NEWEST, live == "true")
 
 
 Chosen = Annotated[Choice, Depends(choice)]
@@ -75,6 +85,8 @@ class Summary:
     billed: Decimal
     possible: Decimal
     estimate: Decimal
+    dead: int
+    """Jobs that can be run again."""
     ended: int
     """Jobs for which nothing more is made."""
     finish_at: datetime | None
@@ -83,12 +95,20 @@ class Summary:
 
 
 @router.get("/campaigns")
-def show_campaigns(request: Request, at: AtDesk, who: Reading, after: str = "") -> Response:
+def show_campaigns(
+    request: Request, at: AtDesk, who: Reading, told: Telling, after: str = ""
+) -> Response:
     """Show the tenant's campaigns in the order of their names."""
     names = [name for name in _names(at, who.caller.tenant) if name > after]
     shown = [_summary(at, who.caller.tenant, name) for name in names[:CAMPAIGNS]]
     more = names[CAMPAIGNS - 1] if len(names) > CAMPAIGNS else None
-    return page(request, "campaigns.html", {"campaigns": shown, "more": more})
+    values = {
+        "campaigns": shown,
+        "more": more,
+        "done": _ADDED if told.done == "added" else None,
+        "may_add": Scope.OPS in who.caller.scopes,
+    }
+    return page(request, "campaigns.html", values)
 
 
 @router.get("/campaigns/{campaign}")
@@ -104,7 +124,8 @@ def show_campaign(
     """Show a campaign: how far it is, what it costs, its jobs, and its levers."""
     values = _campaign(at, who.caller, campaign, chosen, cursor)
     said = {"told": told, "done": _DONE.get(told.done)}
-    return page(request, "campaign.html", values | said)
+    headers = {"Refresh": str(LIVE_SECONDS)} if chosen.live else None
+    return page(request, "campaign.html", values | said, headers=headers)
 
 
 @router.get("/campaigns/{campaign}/jobs/{job_id}/pictures/{name}")
@@ -121,6 +142,7 @@ def hold(request: Request, at: AtDesk, shell: AtShell, form: Operating, campaign
     if isinstance(reason, tuple):
         return _again(request, at, form, campaign, reason)
     at.steering.hold(form.caller.tenant, campaign, reason=reason, by=form.caller.subject)
+    at.campaigns.moved(form.caller.tenant, campaign)
     return _done(shell.root, campaign, "hold")
 
 
@@ -129,6 +151,7 @@ def resume(at: AtDesk, shell: AtShell, form: Operating, campaign: str) -> Respon
     """Let the campaign go on."""
     require_campaign(at, form.caller.tenant, campaign)
     at.steering.resume(form.caller.tenant, campaign)
+    at.campaigns.moved(form.caller.tenant, campaign)
     return _done(shell.root, campaign, "resume")
 
 
@@ -141,6 +164,7 @@ def cancel(
     if form.fields.get("sure") != "yes":
         return _again(request, at, form, campaign, (_UNSURE,))
     at.steering.cancel_all(form.caller.tenant, campaign, by=form.caller.subject)
+    at.campaigns.moved(form.caller.tenant, campaign)
     return _done(shell.root, campaign, "cancel")
 
 
@@ -179,6 +203,7 @@ def _summary(at: Desk, tenant: str, name: str) -> Summary:
         possible=Decimal(sums["costPossible"]),
         estimate=Decimal(sums["costEstimate"]),
         finish_at=datetime.fromisoformat(finish) if finish else None,
+        dead=by_status[Status.DLQ],
         ended=sum(by_status[status] for status in CLOSED),
         counts=tuple(_counts(sums)),
     )
@@ -196,22 +221,17 @@ def _counts(sums: shapes.Campaign) -> Iterator[tuple[str, str, int]]:
 def _rows(
     at: Desk, tenant: str, campaign: str, chosen: Choice, after: Place | None
 ) -> list[JobRow]:
-    """Return a page of jobs; the held ones are sought among the queued, page by page."""
-    found: list[JobRow] = []
-    status = Status.QUEUED if chosen.status == HELD else Status(chosen.status or Status.QUEUED)
-    while True:
-        rows = at.ports.ledger.campaign_page(
-            tenant,
-            campaign,
-            after=after,
-            status=status if chosen.status else None,
-            most=JOBS,
-            newest_first=chosen.newest_first,
-        )
-        found += [row for row in rows if row.hold or chosen.status != HELD]
-        if len(rows) < JOBS or len(found) >= JOBS:
-            return found[:JOBS]
-        after = Place(rows[-1].created_at, rows[-1].job_id)
+    """Return a page of jobs."""
+    is_held = chosen.status == HELD
+    return at.ports.ledger.campaign_page(
+        tenant,
+        campaign,
+        after=after,
+        status=Status(chosen.status) if chosen.status and not is_held else None,
+        is_held=is_held,
+        most=JOBS,
+        newest_first=chosen.newest_first,
+    )
 
 
 def _campaign(
@@ -232,4 +252,5 @@ def _campaign(
         "is_first": after is None,
         "more": urlencode({**kept, **behind}) if behind else None,
         "may_steer": Scope.OPS in who.scopes,
+        "planned": at.campaigns.planned(who.tenant, campaign),
     }

@@ -7,6 +7,8 @@ themselves (``sessions.py``), bearer tokens (``desk.py``): neither counts in the
 import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
+from email.parser import BytesParser
+from email.policy import HTTP
 from http import HTTPStatus
 from typing import Annotated, Final
 from urllib.parse import parse_qsl, urlencode
@@ -14,7 +16,8 @@ from urllib.parse import parse_qsl, urlencode
 from fastapi import Request, Security
 from fastapi.security import SecurityScopes
 
-from fireflyassets.api.bodies import form_body
+from fireflyassets.api.bodies import UPLOAD, form_body, upload_body
+from fireflyassets.api.desk import count, desk
 from fireflyassets.api.pages.envelope import RENEWED
 from fireflyassets.api.pages.sessions import Session
 from fireflyassets.api.pages.shell import PREFIX, shell_of
@@ -64,6 +67,7 @@ async def visitor(request: Request, needed: SecurityScopes) -> Session:
     if session is None:
         raise SignInNeeded(_to(request.url.path, dict(request.query_params)))
     _require(session, needed)
+    _count(request, session)
     return session
 
 
@@ -76,11 +80,35 @@ async def submission(request: Request, needed: SecurityScopes) -> Submission:
     """
     _require_our_own(request)
     fields = form_fields(await form_body(request))
-    proof = fields.pop("proof", "")
     session = signed_in(request)
     if session is None:
+        fields.pop("proof", None)
         # What acts on a page lies one word behind its address.
         raise SignInNeeded(_to(request.url.path.rpartition("/")[0], fields))
+    meant = _meant(session, fields, needed)
+    _count(request, session)
+    return meant
+
+
+async def upload(request: Request, needed: SecurityScopes) -> Submission:
+    """Return a form with a brief that its sender meant to send; nobody else's is even read.
+
+    Raises:
+        ProblemRaised: As `submission`.
+        SignInNeeded: The session is over; the file has to be chosen again.
+    """
+    _require_our_own(request)
+    session = signed_in(request)
+    if session is None:
+        raise SignInNeeded(_to(request.url.path, {}))
+    _require(session, needed)
+    _count(request, session)
+    body = await upload_body(request)
+    return _meant(session, _parts(request.headers.get("Content-Type", ""), body), needed)
+
+
+def _meant(session: Session, fields: dict[str, str], needed: SecurityScopes) -> Submission:
+    proof = fields.pop("proof", "")
     if not hmac.compare_digest(proof.encode(), session.proof.encode()):
         raise _refused(
             "proof",
@@ -91,8 +119,24 @@ async def submission(request: Request, needed: SecurityScopes) -> Submission:
     return Submission(session, fields)
 
 
+def _parts(kind: str, body: bytes) -> dict[str, str]:
+    """Return the fields of an upload; bytes that are no UTF-8 come back by `surrogateescape`."""
+    if not kind.lower().startswith(UPLOAD):
+        return form_fields(body)
+    head = f"Content-Type: {kind}\r\n\r\n".encode("latin-1", "replace")
+    message = BytesParser(policy=HTTP).parsebytes(head + body)
+    found: dict[str, str] = {}
+    for part in list(message.iter_parts())[:_MOST_FIELDS] if message.is_multipart() else ():
+        name = part.get_param("name", header="content-disposition")
+        content = part.get_payload(decode=True)
+        if isinstance(name, str) and isinstance(content, bytes):
+            found[name] = content.decode("utf-8", "surrogateescape")
+    return found
+
+
 Reading = Annotated[Session, Security(visitor, scopes=[Scope.READ.value])]
 Supervising = Annotated[Session, Security(visitor, scopes=[Scope.OPS.value])]
+Uploading = Annotated[Submission, Security(upload, scopes=[Scope.WRITE.value])]
 Writing = Annotated[Submission, Security(submission, scopes=[Scope.WRITE.value])]
 Operating = Annotated[Submission, Security(submission, scopes=[Scope.OPS.value])]
 
@@ -122,6 +166,11 @@ def _require_our_own(request: Request) -> None:
             "This form was sent by another site, so nothing was done.",
             f"Open {origin} yourself, and do it there.",
         )
+
+
+def _count(request: Request, session: Session) -> None:
+    """Count one ask; apart from the API's, so that a system's asks keep no person out."""
+    count(request, desk(request), f"{session.caller.tenant}/pages")
 
 
 def _require(session: Session, needed: SecurityScopes) -> None:

@@ -10,7 +10,7 @@ from typing import Final
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
-from fireflyassets.api.desk import AtDesk, Desk, job_row
+from fireflyassets.api.desk import AtDesk, Desk, history_of, job_row
 from fireflyassets.api.pages import words
 from fireflyassets.api.pages.guard import Operating, Reading, Submission, Writing
 from fireflyassets.api.pages.shell import AtShell, Telling, Told, page
@@ -22,6 +22,7 @@ from fireflyassets.core.money import Cost
 from fireflyassets.core.request import Problem, reason_of
 from fireflyassets.core.status import ENDED, Status, may_move
 from fireflyassets.core.why import Why
+from fireflyassets.ports.entries import History
 from fireflyassets.stages import notify
 from fireflyassets.stages.steering import Cancelling, Kept
 
@@ -34,7 +35,10 @@ _DONE: Final = {
         "What is billed all the same stays booked."
     ),
     "resume": "The job goes on after its last finished step.",
+    "resubmitted": "This is the new job. The old one stays as it ended.",
 }
+MENDABLE: Final = frozenset({Status.REVIEW, Status.FAILED, Status.CANCELLED})
+"""What ended for good under its key; it can be sent again under another one."""
 
 
 @router.get("/jobs/{job_id}")
@@ -86,6 +90,19 @@ def _kept(request: Request, at: Desk, form: Submission, job_id: str, why: Kept) 
     return _page(request, at, form.caller, row, told, status=HTTPStatus.CONFLICT)
 
 
+def shown_again(
+    request: Request,
+    at: Desk,
+    form: Submission,
+    row: JobRow,
+    problems: tuple[Problem, ...],
+    status: HTTPStatus,
+) -> Response:
+    """Show a job with what is wrong with the form that was sent, and what was typed in it."""
+    told = Told(problems, typed=form.fields)
+    return _page(request, at, form.caller, row, told, status=status)
+
+
 def _page(
     request: Request,
     at: Desk,
@@ -95,14 +112,17 @@ def _page(
     *,
     status: HTTPStatus = HTTPStatus.OK,
 ) -> Response:
+    history = history_of(at, row)
     is_over = row.status not in {Status.QUEUED, Status.RUNNING}
     values = {
         "told": told,
         "done": _DONE.get(told.done),
         "job": words.line(row, who),
         "why": _why(at, row),
-        "asked": _asked(at, row),
-        "cost": _cost(at, row),
+        "asked": asked_of(at, row),
+        "may_resubmit": Scope.WRITE in who.scopes and row.status in MENDABLE,
+        "cost": _cost(row, history),
+        "retries": at.retries.of(row, history),
         "is_over": is_over,
         "is_published": notify.is_published(row),
         "may_cancel": Scope.WRITE in who.scopes
@@ -118,14 +138,14 @@ def _why(at: Desk, row: JobRow) -> Why | None:
     return None if row.status in ENDED else at.asking.why(row)
 
 
-def _cost(at: Desk, row: JobRow) -> Cost:
+def _cost(row: JobRow, history: History) -> Cost:
     """Return what an ended job came to, as everywhere; before, what was booked for it so far."""
     if row.cost_actual is None:
-        return at.ports.ledger.history(row.job_id).cost
+        return history.cost
     return Cost(row.cost_actual, row.cost_possible or Decimal(0))
 
 
-def _asked(at: Desk, row: JobRow) -> JobRequest | None:
+def asked_of(at: Desk, row: JobRow) -> JobRequest | None:
     """Return what the customer asked for; None where its manifest is gone."""
     place = manifest.place(row.input_manifest)
     content = at.ports.objects.get(place.key, part=place.part)

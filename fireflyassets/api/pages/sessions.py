@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, cast
 from urllib.parse import urlsplit
 
-from fireflyassets.api.pages.seals import Purpose, Seals
+from fireflyassets.api.seals import Purpose, Seals
 from fireflyassets.api.tokens import Caller, Scope
 from fireflyassets.core.errors import UnusableConfiguration
 from fireflyassets.core.hosts import is_loopback

@@ -4,7 +4,7 @@ Belongs here: the bundle, and a page as an answer to a request. Does not: routes
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Annotated, Final, cast
 
@@ -40,6 +40,8 @@ class Told:
     problems: tuple[Problem, ...] = ()
     reason: str = ""
     """What was typed, so that nobody has to type it again."""
+    typed: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The same of a form with several fields."""
     done: str = ""
     """A word for what was done; pages know sentences for theirs alone."""
 

@@ -20,9 +20,9 @@ from fastapi.responses import RedirectResponse, Response
 
 from fireflyassets.api.desk import AtDesk
 from fireflyassets.api.pages.guard import submission
-from fireflyassets.api.pages.seals import Purpose
 from fireflyassets.api.pages.shell import AtShell, Shell, page
 from fireflyassets.api.problems import ProblemRaised
+from fireflyassets.api.seals import Purpose
 from fireflyassets.api.tokens import Caller, Refused
 from fireflyassets.core.request import Problem
 from fireflyassets.ports.sign_in import Asked, Denied

@@ -3,6 +3,7 @@
 Belongs here: plain labels, and which picture stands for a job. Does not: deciding, HTML.
 """
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -11,7 +12,7 @@ from typing import Final
 from fireflyassets.api.result_routes import may_see
 from fireflyassets.api.tokens import Caller
 from fireflyassets.core import guidance, ids
-from fireflyassets.core.job import CAMPAIGN, FENCE, JobRow
+from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import HumanReview, Status
 
 LABELS: Final = {
@@ -38,15 +39,6 @@ _REVIEWS: Final = {
     HumanReview.APPROVED: "Approved",
     HumanReview.REJECTED: "Rejected",
 }
-_WHO_LIFTS: Final = {
-    CAMPAIGN: "It goes on when the campaign is resumed.",
-    FENCE: "An operator finds out whether Adobe took a paid request. Then it goes on, or ends with "
-    "what to do. Change nothing; sent again under a new key, it may be paid for twice.",
-}
-_SOMEBODY: Final = (
-    "Somebody with the right ops looks at it and resumes it. It goes on after its last finished "
-    "step, under the same key."
-)
 _WHO_ENDS: Final = {
     Status.DLQ: "An operator runs it again once the cause is gone. What is finished is kept.",
     Status.REVIEW: "Where the reason names nothing of the request, ask an operator first.",
@@ -66,8 +58,12 @@ class Line:
     """Why it waits, or ended as it did; empty where there is nothing to say."""
     next: str
     """Who or what moves it on, or what to change; empty where nobody need do anything."""
+    fault: str
+    """The kind of fault that it ended by; empty where it did not, or nobody knows."""
     due_at: datetime | None
     review: str
+    next_key: str
+    """What the job may be called when it is sent again in other words."""
     pictures: tuple[str, ...]
     """Aspects whose pictures this person may see."""
     estimate: Decimal
@@ -93,8 +89,10 @@ def line(row: JobRow, who: Caller) -> Line:
         tone="held" if held else _TONES.get(row.status, "calm"),
         why=(held.reason if held else row.reason) or "",
         next=_next(row),
+        fault=row.failure.value.replace("-", " ").capitalize() if row.failure else "",
         due_at=row.not_before if row.status is Status.QUEUED and not held else None,
         review=_REVIEWS[row.human_reviewed],
+        next_key=_next_key(row.idempotency_key),
         pictures=pictures,
         estimate=row.cost_estimate,
         created_at=row.created_at,
@@ -102,8 +100,18 @@ def line(row: JobRow, who: Caller) -> Line:
     )
 
 
+_AGAIN: Final = re.compile(r"(.*)-again-(\d{1,4})")
+_KEY_LIMIT: Final = 64
+
+
+def _next_key(key: str) -> str:
+    """Return the key after *key*: ``market-01``, ``market-01-again-2``, ``market-01-again-3``."""
+    told = _AGAIN.fullmatch(key)
+    stem, number = (told[1], int(told[2]) + 1) if told else (key, 2)
+    tail = f"-again-{number}"
+    return f"{stem[: _KEY_LIMIT - len(tail)]}{tail}"
+
+
 def _next(row: JobRow) -> str:
     """Return who acts, and what follows."""
-    if row.hold:
-        return _WHO_LIFTS.get(row.hold.by, _SOMEBODY)
     return guidance.of(row) or _WHO_ENDS.get(row.status, "")

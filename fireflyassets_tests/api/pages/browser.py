@@ -16,6 +16,7 @@ import httpx
 from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
 
+from fireflyassets.adapters.memory.metrics import MemoryMetrics
 from fireflyassets.api.pages.app import ROUTERS
 from fireflyassets.api.pages.shell import PREFIX
 from fireflyassets.api.tokens import Scope
@@ -152,10 +153,12 @@ def visit(
     *,
     catalogue: Catalogue | None = None,
     signed_in: bool = True,
+    house_tenant: str = "",
+    metrics: MemoryMetrics | None = None,
 ) -> Visit:
     """Return a visit of somebody of *tenant*, signed in unless said otherwise."""
     provider = Provider(tenant, scope)
-    desk = clerk(catalogue, provide=provider)
+    desk = clerk(catalogue, provide=provider, house_tenant=house_tenant, metrics=metrics)
     made = Visit(desk, provider, Browser(desk.app))
     if signed_in:
         made.sign_in()

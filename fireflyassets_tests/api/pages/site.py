@@ -7,7 +7,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from playwright.sync_api import Browser as Chromium
@@ -15,19 +15,35 @@ from playwright.sync_api import ConsoleMessage, Page, Response, sync_playwright
 from pydantic import SecretStr
 
 from fireflyassets.adapters.memory.keys import MemoryKeys
+from fireflyassets.adapters.memory.metrics import MemoryMetrics
 from fireflyassets.adapters.provider import OidcProvider
 from fireflyassets.api.app import create_app
 from fireflyassets.api.pages.shell import PREFIX
 from fireflyassets.api.pages.sign_in import BACK
+from fireflyassets.core import metric
+from fireflyassets.core.endpoint import (
+    Attempt,
+    Endpoint,
+    Health,
+    Kind,
+    Outcome,
+    State,
+    delivery_of,
+    tried,
+)
+from fireflyassets.core.event import Event, EventType
 from fireflyassets.core.job import CAMPAIGN as BY_CAMPAIGN
 from fireflyassets.core.job import FACTORY, Hold
 from fireflyassets.core.status import Status
+from fireflyassets.core.tally import Tally
 from fireflyassets.local.access import HOST
 from fireflyassets.local.issuer import CLIENT, ISSUER, Issuer
 from fireflyassets.local.sign_in import AUTHORIZE, TOKEN, Doorway, served
 from fireflyassets.local.sign_in import create_app as sign_in_app
 from fireflyassets.ports.catalogue import Quarantined
 from fireflyassets.ports.entries import Recorded, Release, Wave, WaveState
+from fireflyassets.ports.metrics import MetricHistory
+from fireflyassets.ports.webhooks import WebhookStore
 from fireflyassets.settings import Settings
 from fireflyassets_tests.api.desk_clerk import finish, ports_of
 from fireflyassets_tests.front_door import (
@@ -129,6 +145,8 @@ def site() -> Iterator[Site]:
     ):
         made = Site(urls["api"], urls["sign-in"], door)
         fill(made)
+        count(ports.metrics, door.clock.now())
+        tell(ports.webhooks, made.jobs["done"])
         yield made
 
 
@@ -149,6 +167,42 @@ def fill(made: Site) -> None:
         made.ask(f"waiting-{number:02}")
     hold = Hold(f"The campaign is on hold: {MARKUP}", NOON, BY_CAMPAIGN)
     made.door.ledger.hold_campaign(CUSTOMER, "summer-garden", hold)
+
+
+def tell(store: WebhookStore, job_id: str) -> None:
+    """Let one endpoint be well and another down, with deliveries of every outcome."""
+    well = Endpoint(
+        CUSTOMER, "ep_1", Kind.WEBHOOK, "https://hooks.example.com/in", frozenset(), NOON
+    )
+    down = Health(State.POLLING, 23, NOON, NOON, MARKUP)
+    ill = replace(
+        well, endpoint_id="ep_2", url=f"https://hooks.example.com/{'x' * 400}", health=down
+    )
+    for one in (well, ill):
+        store.add_endpoint(one)
+    for number, status in enumerate((204, 500, None)):
+        at = NOON + timedelta(minutes=number)
+        event = Event(f"e{number}", EventType.JOB_SUCCEEDED, CUSTOMER, at, job_id, CAMPAIGN)
+        made = delivery_of(event, well, "{}", due_at=NOON, asked_at=NOON)
+        answer = Attempt(NOON, status, timedelta(seconds=1), MARKUP)
+        done = tried(made, answer, down if number == 2 else Health(), jitter=0)
+        store.add_delivery(replace(done, outcome=Outcome.FAILED) if number == 1 else done)
+
+
+def count(metrics: MetricHistory, now: datetime) -> None:
+    """Let the last hour have been busy: with gaps, lone numbers, and more lines than are drawn."""
+    assert isinstance(metrics, MemoryMetrics)
+    for minute in range(60):
+        tally = Tally()
+        for n in range(10 if minute % 7 else 1):
+            said = {"customer": CUSTOMER if n else "bolt", "credential": f"credential-{n}"}
+            tally.add(metric.CALLS, 3 + n, endpoint=f"/v3/images/{n}", status="200", **said)
+            tally.observe(metric.LATENCY, 0.2 * (n + 1) + minute / 60, endpoint=f"/v3/images/{n}")
+            tally.add(metric.ENDED, minute % 5, customer=CUSTOMER, status="succeeded")
+        if minute == 30:
+            tally.add(metric.ENDED, 2, customer="bolt", status="dlq")
+        tally.set(metric.QUEUE_DEPTH, 2000 - 30 * minute)
+        metrics.send(tally.taken(), at=now - timedelta(minutes=59 - minute))
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from fireflyassets.api.pages.shell import PREFIX
 from fireflyassets_tests.api.pages.browser import ROUTES
 from fireflyassets_tests.api.pages.site import Site, Watched, chromium, looking, site
 from fireflyassets_tests.api.pages.walk import ERRORS, HERE, NO_PAGES, PAGES
-from fireflyassets_tests.front_door import CAMPAIGN, CUSTOMER
+from fireflyassets_tests.front_door import ASPECTS, CAMPAIGN, CUSTOMER
 
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 GRAVE = {"serious", "critical"}
@@ -98,6 +98,7 @@ def test_every_page_is_accessible(here: Site, browser: Chromium, width: int, *, 
         for name, where in ADDRESSES.items():
             here.open(watched.page, where(here))
             wrong += check(watched, name)
+        wrong += planned(here, watched)
         here.open(watched.page, HERE)
         watched.page.get_by_label("Why?").fill("=1+1()")
         watched.page.get_by_role("button", name="Put on hold").click()
@@ -108,6 +109,52 @@ def test_every_page_is_accessible(here: Site, browser: Chromium, width: int, *, 
         expect(watched.page.get_by_role("heading", level=1)).to_have_text("Your session has ended")
         wrong += check(watched, "a session that has ended")
     assert wrong == []
+
+
+BRIEF = (
+    "key,prompt,locale,headline,aspects\n"
+    + "".join(f"planned-{n},A meadow,en-GB,Spring,{ASPECTS[0]}|{ASPECTS[1]}\n" for n in range(3))
+    + f"bad,,xx,Spring,{ASPECTS[0]}\n"
+).encode()
+
+
+def plan(watched: Watched, content: bytes) -> None:
+    """Choose a file and ask for its plan."""
+    chosen = {"name": "brief.csv", "mimeType": "text/csv", "buffer": content}
+    watched.page.get_by_label("Brief (CSV)").set_input_files(chosen)  # pyright: ignore[reportArgumentType] - a dictionary of its own kind.
+    watched.page.get_by_role("button", name="Show the plan").click()
+
+
+def planned(here: Site, watched: Watched) -> list[str]:
+    """Return what is wrong with the pages of a plan, with a brief and with what is none."""
+    here.open(watched.page, f"{HERE}/plan")
+    plan(watched, BRIEF)
+    expect(watched.page.get_by_role("heading", level=1)).to_have_text(
+        "What this brief would come to"
+    )
+    wrong = check(watched, "a plan")
+    plan(watched, b"PK\x03\x04 no brief at all")
+    expect(watched.page.get_by_role("alert")).to_be_visible()
+    return wrong + check(watched, "a file that is no brief")
+
+
+@in_a_browser
+def test_a_person_plans_a_brief_and_releases_it(browser: Chromium) -> None:
+    """A file is chosen, its plan shows what is refused, and one click makes the rest."""
+    with site() as fresh, looking(browser, width=1280) as watched:
+        fresh.sign_in(watched.page)
+        fresh.open(watched.page, HERE)
+        watched.page.get_by_role("link", name="Plan a brief").click()
+        plan(watched, BRIEF)
+        expect(watched.page.get_by_text("prompt is empty.")).to_be_visible()
+        before = len(fresh.door.ledger.rows())
+
+        watched.page.get_by_role("button", name="Release the plan").click()
+
+        expect(watched.page.get_by_text("The plan is released.")).to_be_visible()
+        expect(watched.page.get_by_role("rowheader", name="Actual")).to_be_visible()
+        assert len(fresh.door.ledger.rows()) == before + 3
+        assert watched.complaints == []
 
 
 @in_a_browser

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from fireflyassets.api.pages.shell import PREFIX
+from fireflyassets.api.reads import FRESH
 from fireflyassets.core.campaign import ReviewMode
 from fireflyassets.core.failure import FailureClass
 from fireflyassets.core.job import Hold
@@ -31,6 +32,8 @@ def test_the_campaigns_of_the_tenant_are_summed_up() -> None:
     ours = visit(catalogue=FixedCatalogue(config(), config(customer="bolt", title="Theirs")))
     finished(ours.desk)
     ours.desk.post(idempotencyKey="second")
+
+    ours.desk.door.clock.jump(FRESH)
 
     shown = ours.browser.open(f"{PREFIX}/").text
 

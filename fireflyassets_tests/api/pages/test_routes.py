@@ -8,14 +8,24 @@ import pytest
 
 from fireflyassets.api.pages.shell import PREFIX
 from fireflyassets.core import ids
+from fireflyassets.core.endpoint import Kind
 from fireflyassets.core.status import Status
 from fireflyassets_tests.api.desk_clerk import OTHER, TOKEN, finished
 from fireflyassets_tests.api.pages.browser import OPEN_TO_ALL, ROUTES, Browser, address, visit
-from fireflyassets_tests.front_door import CAMPAIGN, CUSTOMER, GOOD
+from fireflyassets_tests.front_door import ASPECTS, CAMPAIGN, CUSTOMER, GOOD
 
 GUARDED = [route for route in ROUTES if route[1] not in OPEN_TO_ALL | {"/"}]
 ACTIONS = [path for method, path in GUARDED if method == "POST"]
-FIELDS = {"reason": "a test", "sure": "yes"}
+BRIEF = f"key,prompt,locale,headline,aspects\nk9,A,en-GB,B,{ASPECTS[0]}\n"
+FIELDS = {
+    "reason": "a test",
+    "sure": "yes",
+    "brief": BRIEF,
+    "key": "sent-again",
+    "like": CAMPAIGN,
+    "campaign": "new",
+    "title": "New",
+}
 
 
 def ask(browser: Browser, method: str, path: str, job_id: str) -> httpx.Response:
@@ -23,7 +33,16 @@ def ask(browser: Browser, method: str, path: str, job_id: str) -> httpx.Response
     where = address(path, job_id)
     if method == "GET":
         return browser.ask(method, where)
-    return browser.ask(method, where, data={"proof": proof(browser), **FIELDS})
+    said = {"proof": proof(browser), **FIELDS}
+    if path.endswith("/plan/release"):
+        shown = browser.ask("POST", address("/campaigns/{campaign}/plan", job_id), data=said).text
+        said["token"] = shown.partition('name="token" value="')[2].partition('"')[0]
+    if path.startswith("/webhooks/"):
+        at = browser.app.state.desk.endpoints
+        at.add(CUSTOMER, "ep_1", kind=Kind.WEBHOOK, url="https://hooks.example.com/", types=())
+        sent = at.test(CUSTOMER, "ep_1", chance="x")
+        said |= {"endpoint": "ep_1", "delivery": sent.delivery_id}
+    return browser.ask(method, where, data=said)
 
 
 def proof(browser: Browser) -> str:

@@ -13,9 +13,9 @@ from pydantic import SecretStr
 from fireflyassets.adapters.provider import OidcProvider
 from fireflyassets.api.app import create_app
 from fireflyassets.api.main import _without_query
-from fireflyassets.api.pages.seals import Purpose, Seals
 from fireflyassets.api.pages.sessions import Cookies
 from fireflyassets.api.pages.shell import PREFIX
+from fireflyassets.api.seals import Purpose, Seals
 from fireflyassets.api.tokens import Caller
 from fireflyassets.core.errors import UnusableConfiguration
 from fireflyassets.settings import Settings

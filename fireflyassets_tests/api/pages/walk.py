@@ -30,17 +30,25 @@ PAGES: dict[str, dict[str, Callable[[Site], str]]] = {
         "campaign": lambda _: HERE,
         "campaign, filtered": lambda _: f"{HERE}?status=review",
         "campaign, nothing of the kind": lambda _: f"{HERE}?status=failed",
+        "campaign, shown anew by itself": lambda _: f"{HERE}?live=true",
         "campaign, done": lambda _: f"{HERE}?done=hold",
         "campaign on hold, without jobs": lambda _: "/campaigns/summer-garden",
         "campaign out of service": lambda _: "/campaigns/broken",
     },
+    "/campaigns/{campaign}/plan": {"plan, before a brief": lambda _: f"{HERE}/plan"},
     "/jobs/{job_id}": {
         "job done": lambda here: f"/jobs/{here.jobs['done']}",
         "job refused, with markup": lambda here: f"/jobs/{here.jobs['refused']}",
         "job in Arabic": lambda here: f"/jobs/{here.jobs['arabic']}",
         "job on hold": lambda here: f"/jobs/{here.jobs[HELD]}",
     },
+    "/new-campaign": {"new campaign": lambda _: "/new-campaign?like=summer-garden"},
     "/dead-letters": {"dead letters": lambda _: "/dead-letters"},
+    "/webhooks": {
+        "webhooks": lambda _: "/webhooks",
+        "webhooks, done": lambda _: "/webhooks?done=test",
+    },
+    "/metrics": {"metrics": lambda _: "/metrics"},
     "/signed-out": {"signed out": lambda _: "/signed-out"},
 }
 """Route -> what one sees -> the address, behind the pages' own."""

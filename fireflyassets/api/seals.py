@@ -1,7 +1,7 @@
-"""Seals: what a browser keeps for us and can neither read nor change.
+"""Seals: what others keep for us and can neither read nor change.
 
 Belongs here: encryption by keys that several processes share and that rotate. Does not: what is
-sealed (``sessions.py``, ``sign_in.py``).
+sealed (sessions and sign-ins of the pages, ``plan_tokens.py``).
 """
 
 import hashlib
@@ -29,6 +29,7 @@ class Purpose(StrEnum):
 
     SESSION = "session"
     SIGN_IN = "sign-in"
+    PLAN = "plan"
 
 
 class Seals:

@@ -1,0 +1,166 @@
+"""The local stack, or parts of it, on a state of its own: what several benches start.
+
+Belongs here: a project with the limits that a bench wants, and the services on it. Does not: what
+is measured.
+"""
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Collection, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import psutil
+
+from fireflyassets.adapters.clock import SystemClock
+from fireflyassets.local import access, environment, keeping, services
+from fireflyassets.local.folder import StateFolder, locked
+from fireflyassets.local.service import Service
+from fireflyassets.local.simulated import simulate
+from fireflyassets.local.stack import Phase, Stack, Task, stopped_at_the_end
+
+PROJECT = Path(__file__).parents[1]
+CUSTOMER, CAMPAIGN = "acme", "spring-launch"
+_PARTS = ("campaigns", "credentials", "guardrails", "rates", "dagster.yaml", "workspace.yaml")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a bench wants to run."""
+
+    project: Path = PROJECT
+    module: str = "fireflyassets.definitions"
+    only: Collection[str] = ()
+    """Names of services and tasks; empty: all."""
+    postgres: bool = False
+    settings: Mapping[str, str] = field(default_factory=dict[str, str])
+    twin_options: tuple[str, ...] = ()
+    change: Callable[[Service], Service] = lambda service: service
+    """What is done to a service before it starts."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A stack that runs, and the environment of its processes."""
+
+    stack: Stack
+    variables: Mapping[str, str]
+    root: Path
+
+    def url(self, name: str) -> str:
+        """Return where a service is."""
+        return self.stack.access.url(name)
+
+    def cpu_s(self, *names: str) -> float:
+        """Return the CPU seconds of services, of their children, and of those that have ended."""
+        return sum(_tree(psutil.Process(self.stack.pid(name))) for name in names)
+
+
+@contextmanager
+def temporary() -> Generator[Path]:
+    """Yield a folder that other users may enter: Postgres runs as one, where we are root."""
+    root = Path(tempfile.mkdtemp(prefix="fa-"))
+    root.chmod(0o755)
+    try:
+        yield root
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
+
+
+def project(folder: Path, *, firefly: int, photoshop: int) -> Path:
+    """Copy the sample project, with other limits (calls a minute) for its organisation."""
+    folder.mkdir()
+    for name in _PARTS:
+        source = PROJECT / name
+        if source.is_dir():
+            shutil.copytree(source, folder / name)
+        else:
+            shutil.copyfile(source, folder / name)
+    (folder / "limits").mkdir()
+    shutil.copyfile(PROJECT / "limits" / "default.yaml", folder / "limits" / "default.yaml")
+    (folder / "limits" / "local.yaml").write_text(
+        "organisation: LOCAL@AdobeOrg\nfamilies:\n"
+        f"  firefly: [{{as_of: 2026-06-01, source: the bench, per_minute: {firefly}}}]\n"
+        f"  photoshop: [{{as_of: 2026-06-01, source: the bench, per_minute: {photoshop}}}]\n",
+        encoding="utf-8",
+    )
+    return folder
+
+
+@contextmanager
+def running(root: Path, wanted: Wanted) -> Generator[Place]:
+    """Run what is wanted on a state in *root*, and stop it whatever happens."""
+    state = StateFolder(root / "state")
+    state.prepare()
+    simulated = simulate(wanted.project, speed=60)
+    doors = access.recall(state, asked={}, customers=[CUSTOMER], clock=SystemClock())
+    variables = environment.compose(
+        dict(os.environ),  # noqa: TID251 - children inherit paths and locale from this process.
+        folder=state,
+        access=doors,
+        project=wanted.project,
+        secrets={**simulated.secrets, **wanted.settings},
+        temporary=root,
+        postgres=wanted.postgres,
+    )
+    made_of = services.Composition(
+        folder=state,
+        access=doors,
+        environment=variables,
+        project=wanted.project,
+        module=wanted.module,
+        twin_options=(*simulated.twin_options, *wanted.twin_options),
+        postgres=wanted.postgres,
+    )
+    phases = (_chosen(phase, wanted) for phase in services.phases(made_of))
+    stack = Stack(state, doors, lambda sentence: print(sentence, file=sys.stderr, flush=True))
+    with locked(state), keeping.kept(state), stopped_at_the_end(stack):
+        stack.start(tuple(phase for phase in phases if phase))
+        yield Place(stack, variables, root)
+
+
+@contextmanager
+def instance(place: Place) -> Generator[dg.DagsterInstance]:
+    """Yield the instance of a stack, opened by the environment as its own processes open it."""
+    os.environ.update(  # noqa: TID251 - the instance is configured by it.
+        {name: place.variables[name] for name in ("DAGSTER_HOME", environment.PG_URL)}
+    )
+    with dg.DagsterInstance.get() as found:
+        yield found
+
+
+def metered(path: Path) -> Callable[[Service], Service]:
+    """Return what puts the meter around the embedded AWS; it writes to *path*."""
+
+    def change(service: Service) -> Service:
+        if service.name != "aws":
+            return service
+        command = (sys.executable, str(Path(__file__).with_name("metered_aws.py")))
+        variables = {**service.environment, "FIREFLYASSETS_BENCH_METER": str(path)}
+        return replace(service, command=command, environment=variables)
+
+    return change
+
+
+def _chosen(phase: Phase, wanted: Wanted) -> Phase:
+    return tuple(
+        item if isinstance(item, Task) else wanted.change(item)
+        for item in phase
+        if not wanted.only or item.name in wanted.only
+    )
+
+
+def _tree(root: psutil.Process) -> float:
+    total = 0.0
+    for each in [root, *root.children(recursive=True)]:
+        try:
+            spent: Any = each.cpu_times()
+        except psutil.NoSuchProcess:
+            continue
+        total += spent.user + spent.system + spent.children_user + spent.children_system
+    return total

@@ -1,0 +1,225 @@
+"""The chaos bench's alarms: the product's table, judged over the numbers that processes have sent.
+
+Belongs here: reading them back, scaled periods, which alarms must fire when. Does not: rules and
+thresholds, which are the product's own (``core/alarm.py``).
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, cast
+
+from fireflyassets.core.alarm import ALARMS, MINUTE, Alarm, Read, Statistic
+from fireflyassets.core.metric import STALLED, Metric
+from fireflyassets.settings import Settings
+
+if TYPE_CHECKING:
+    from mypy_boto3_cloudwatch import CloudWatchClient
+    from mypy_boto3_cloudwatch.type_defs import DimensionTypeDef
+
+PERIOD = timedelta(seconds=2)
+"""Stands for a minute; what a threshold says in seconds stays as it is."""
+SCALE = MINUTE / PERIOD
+ALWAYS = frozenset({"dlq_depth", "no_progress", "breaker_open"})
+"""Fire in each bench: jobs wait in dlq, nobody looks while daemon and watch are dead, and two
+organisations are refused for good."""
+CLEAR_ENDED, CLEAR_SHARE, CLEAR_PERIODS = 24, 0.08, 8
+"""How far beyond a threshold the truth has to be for an alarm to be missed: what processes sent
+stands up to a second after it happened, so that it may fall into the next period."""
+
+LEAST_CALLS = 3
+
+Numbers = Mapping[datetime, float]
+
+
+@dataclass(frozen=True)
+class Change:
+    """An alarm that went on, or off."""
+
+    alarm: str
+    at: datetime
+    on: bool
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What happened, from the books of others than whoever sends the numbers."""
+
+    ended: Sequence[tuple[datetime, bool]]
+    """When each job ended, as the ledger has it, and whether it ended badly."""
+    refused: Sequence[datetime]
+    """When the vendor answered 429, by its own list."""
+
+    def expected(self) -> frozenset[str]:
+        """Return the alarms that have to fire."""
+        found = set(ALWAYS)
+        for jobs in _cut(self.ended, 5 * PERIOD).values():
+            broken = sum(is_broken for _, is_broken in jobs)
+            if len(jobs) >= CLEAR_ENDED and broken / len(jobs) > CLEAR_SHARE:
+                found.add("broken_jobs")
+        cut = _cut([(at, True) for at in self.refused], PERIOD)
+        # The alarm judges no period of fewer calls, and the vendor's list does not show polls.
+        bad = sorted(at for at, refusals in cut.items() if len(refusals) >= LEAST_CALLS)
+        for first in bad:
+            if all(first + n * PERIOD in bad for n in range(CLEAR_PERIODS)):
+                found.add("refused_calls")
+        return frozenset(found)
+
+    def possible(self) -> frozenset[str]:
+        """Return the alarms that may fire."""
+        found = set(ALWAYS)
+        found |= {"broken_jobs"} if any(is_broken for _, is_broken in self.ended) else set()
+        found |= {"refused_calls"} if self.refused else set()
+        return frozenset(found)
+
+
+def _cut(
+    events: Sequence[tuple[datetime, bool]], period: timedelta
+) -> dict[datetime, list[tuple[datetime, bool]]]:
+    """Return beginning of a period, by the epoch -> what happened in it."""
+    seconds = period.total_seconds()
+    found: defaultdict[datetime, list[tuple[datetime, bool]]] = defaultdict(list)
+    for one in events:
+        start = one[0].timestamp() // seconds * seconds
+        found[datetime.fromtimestamp(start, tz=one[0].tzinfo)].append(one)
+    return found
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the alarms did."""
+
+    expected: frozenset[str]
+    missed: frozenset[str]
+    false: frozenset[str]
+    changes: tuple[Change, ...]
+
+
+def is_watched(client: "CloudWatchClient", *, since: datetime, now: datetime) -> bool:
+    """Say whether somebody looks: before that a missing number is nobody's fault."""
+    numbers = Reader(client, since, now).numbers(STALLED, Statistic.MAXIMUM, PERIOD)
+    return bool(numbers)
+
+
+def judge(
+    client: "CloudWatchClient",
+    truth: Truth,
+    *,
+    begun: datetime,
+    faults_at: datetime,
+    ended: datetime,
+) -> Told:
+    """Return which alarms were missed and which were false, between *begun* and *ended*.
+
+    Before the faults, and at the very end, none may be on.
+    """
+    reader = Reader(client, begun, ended)
+    changes = [change for one in ALARMS if one.has_source for change in changes_of(one, reader)]
+    on = {change.alarm: change.on for change in changes}
+    early = {one.alarm for one in changes if one.on and one.at <= faults_at}
+    fired = {one.alarm for one in changes if one.on and one.at > faults_at}
+    late = {name for name, is_on in on.items() if is_on}
+    expected = truth.expected()
+    false = early | (fired - truth.possible()) | late
+    told = tuple(sorted(changes, key=lambda one: one.at))
+    return Told(expected, expected - fired, frozenset(false), told)
+
+
+def changes_of(alarm: Alarm, reader: "Reader") -> Iterator[Change]:
+    """Yield each time an alarm goes on or off, at the end of the period that did it."""
+    baseline = Settings().end_to_end_baseline.total_seconds()
+    period = alarm.period / SCALE
+    numbers: list[float | None] = []
+    on = False
+    for start in reader.periods(period):
+        numbers.append(alarm.number(reader.at(start, period)))
+        if alarm.fires(numbers, baseline=baseline) != on:
+            on = not on
+            yield Change(alarm.name, start + period, on)
+
+
+class Reader:
+    """Numbers of one namespace, by period; each metric is asked for once."""
+
+    def __init__(self, client: "CloudWatchClient", begun: datetime, ended: datetime) -> None:
+        self._client = client
+        self._begun = begun
+        self._ended = ended
+        self._known: dict[tuple[str, Statistic, timedelta], Numbers] = {}
+
+    def periods(self, period: timedelta) -> Iterator[datetime]:
+        """Yield the beginning of each whole period, by the epoch as CloudWatch cuts them."""
+        seconds = period.total_seconds()
+        first = -(-self._begun.timestamp() // seconds) * seconds
+        at = datetime.fromtimestamp(first, tz=self._begun.tzinfo)
+        while at + period <= self._ended:
+            yield at
+            at += period
+
+    def at(self, start: datetime, period: timedelta) -> Read:
+        """Return what reads the period that begins at *start*."""
+
+        def read(metric: Metric, statistic: Statistic) -> float | None:
+            return self.numbers(metric, statistic, period).get(start)
+
+        return read
+
+    def numbers(self, metric: Metric, statistic: Statistic, period: timedelta) -> Numbers:
+        """Return beginning of a period -> its number."""
+        key = (metric.name, statistic, period)
+        if key not in self._known:
+            parts = [
+                self._asked(metric, statistic, period, labels)
+                for labels in self._series(metric, statistic)
+            ]
+            self._known[key] = _together(parts, statistic)
+        return self._known[key]
+
+    def _series(
+        self, metric: Metric, statistic: Statistic
+    ) -> "Sequence[Sequence[DimensionTypeDef]]":
+        """Return the sets of labels that one sum of all consists of.
+
+        The embedded AWS takes no labels for any labels, so that the sum without labels can't be
+        asked for; one rollup adds up to it. Percentiles do not change by being counted again.
+        """
+        names = metric.rollups[1] if len(metric.rollups) > 1 else ()
+        if statistic is Statistic.P95 or not names:
+            return [[]]
+        told = self._client.list_metrics(
+            Namespace=Settings().metrics_namespace, MetricName=metric.name
+        )
+        found = [one.get("Dimensions", []) for one in told["Metrics"]]
+        return [one for one in found if {label.get("Name") for label in one} == set(names)]
+
+    def _asked(
+        self,
+        metric: Metric,
+        statistic: Statistic,
+        period: timedelta,
+        labels: "Sequence[DimensionTypeDef]",
+    ) -> Numbers:
+        kind = "ExtendedStatistics" if statistic is Statistic.P95 else "Statistics"
+        told = cast("Any", self._client).get_metric_statistics(
+            Namespace=Settings().metrics_namespace,
+            MetricName=metric.name,
+            Dimensions=labels,
+            StartTime=self._begun,
+            EndTime=self._ended,
+            Period=round(period.total_seconds()),
+            **{kind: [statistic.value]},
+        )
+        return {
+            point["Timestamp"]: point.get("ExtendedStatistics", point)[statistic.value]
+            for point in told["Datapoints"]
+        }
+
+
+def _together(parts: Sequence[Numbers], statistic: Statistic) -> Numbers:
+    found: dict[datetime, list[float]] = defaultdict(list)
+    for part in parts:
+        for at, number in part.items():
+            found[at].append(number)
+    add = sum if statistic is Statistic.SUM else max
+    return {at: float(add(numbers)) for at, numbers in found.items()}

@@ -1,0 +1,86 @@
+"""The bench of plans: its project folder and its briefs.
+
+Belongs here: one customer, one campaign of pictures in one template, rows. Does not: running.
+"""
+
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+REPOSITORY = Path(__file__).parents[1]
+SIDE = "1080x1080"
+CUSTOMER, CAMPAIGN, PICTURED = "ash", "bench", "pictured"
+ORGANISATION = "ASH@AdobeOrg"
+PER_MINUTE = 120
+HEADER = "key,prompt,locale,headline,aspects"
+
+
+def write(folder: Path) -> None:
+    """Write a project: a picture by Firefly and a composite by Photoshop for each job."""
+    for name in ("dagster.yaml", "workspace.yaml"):
+        shutil.copyfile(REPOSITORY / name, folder / name)
+    shutil.copytree(REPOSITORY / "rates", folder / "rates")
+    sample = REPOSITORY / "campaigns" / "acme" / "spring-launch"
+    for name in (CAMPAIGN, PICTURED):
+        campaign = folder / "campaigns" / CUSTOMER / name
+        campaign.mkdir(parents=True)
+        shutil.copyfile(sample / f"{SIDE}.psd", campaign / f"{SIDE}.psd")
+        shutil.copytree(sample / "fonts", campaign / "fonts")
+        _yaml(campaign / "campaign.yaml", _campaign(name))
+    limit = {"as_of": "2026-11-30", "source": "the bench", "per_minute": PER_MINUTE}
+    _yaml(folder / "credentials" / f"{CUSTOMER}.yaml", _credential())
+    said = {"organisation": ORGANISATION, "families": {"firefly": [limit], "photoshop": [limit]}}
+    _yaml(folder / "limits" / f"{CUSTOMER}.yaml", said)
+
+
+def _campaign(name: str) -> dict[str, object]:
+    """Return a campaign: a picture by Firefly in a composite, perhaps like one that came."""
+    art: dict[str, object] = {"name": "art", "kind": "generate", "size": "1024x1024"}
+    if name == PICTURED:
+        art = {
+            "name": "art",
+            "kind": "similar",
+            "picture": "reference.picture",
+            "size": "1024x1024",
+        }
+    inputs = {"Hero": "art.picture", "Headline": "job.headline"}
+    return {
+        "customer": CUSTOMER,
+        "campaign": name,
+        "title": "Bench of plans",
+        "credential": CUSTOMER,
+        "locales": ["en-GB"],
+        "aspects": [SIDE],
+        "templates": {SIDE: f"{SIDE}.psd"},
+        "fonts": [
+            "fonts/Fraunces-SemiBold.ttf",
+            "fonts/NotoSans-SemiBold.ttf",
+            "fonts/NotoSansArabic-SemiBold.ttf",
+        ],
+        "recipe": {"steps": [art, {"name": "layout", "kind": "compose", "inputs": inputs}]},
+    }
+
+
+def _credential() -> dict[str, object]:
+    return {
+        "organisation": ORGANISATION,
+        "secret": f"env:ADOBE_{CUSTOMER.upper()}",
+        "scopes": ["openid", "AdobeID", "read_organizations", "firefly_api", "ff_apis"],
+        "customers": [CUSTOMER],
+    }
+
+
+def _yaml(path: Path, said: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(said, indent=1), encoding="utf-8")  # JSON is YAML too.
+
+
+def brief(jobs: int, prefix: str, references: Sequence[str] = ()) -> str:
+    """Return a CSV in which every row differs; with *references* each brings one, in turn."""
+    rows = (
+        f"{prefix}-{n},A glass on a meadow in the light of day {n},en-GB,Spring no {n},{SIDE}"
+        + (f",{references[n % len(references)]}" if references else "")
+        for n in range(jobs)
+    )
+    return "\n".join([f"{HEADER},reference" if references else HEADER, *rows, ""])

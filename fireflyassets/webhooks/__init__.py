@@ -1,0 +1,1 @@
+"""What receivers of our webhooks import. Does not belong here: anything that needs a dependency."""
