@@ -35,7 +35,7 @@ from fireflyassets.limiter.dynamodb_words import (
     spell,
     whole,
 )
-from fireflyassets.limiter.errors import LimiterUnavailable
+from fireflyassets.limiter.errors import LimiterUnavailable, TableMissing
 from fireflyassets.limiter.protocol import Write
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 KEY: Final = "pk"
 OUTAGES: Final = (HTTPClientError, ConnectionError, NoCredentialsError, CredentialRetrievalError)
 OUR_FAULT: Final = "ValidationException"
+MISSING: Final = "ResourceNotFoundException"
 LOST: Final = "ConditionalCheckFailedException"
 
 
@@ -97,7 +98,7 @@ class DynamoLimiter(ConditionalLimiter):
                 TableName=self._table, Key={KEY: {"S": key}}, ConsistentRead=True
             )
         except (ClientError, *OUTAGES) as error:
-            raise _unavailable(key, error) from error
+            raise self._unavailable(key, error) from error
         return answer.get("Item", {})
 
     def _write(self, item: str, write: Write) -> Applied | Lost:
@@ -129,16 +130,17 @@ class DynamoLimiter(ConditionalLimiter):
             answer = self._client.update_item(**request)
         except (ClientError, *OUTAGES) as error:
             if not isinstance(error, ClientError) or _code(error) != LOST:
-                raise _unavailable(key, error) from error
+                raise self._unavailable(key, error) from error
             return False, error.response.get("Item", {})
         return True, answer["Attributes"]
 
-
-def _unavailable(item: str, error: Exception) -> Exception:
-    """Return what to raise: whatever keeps the table from answering, it is not a bug of ours."""
-    if not isinstance(error, ClientError):
-        return LimiterUnavailable(item, type(error).__name__)
-    return error if _code(error) == OUR_FAULT else LimiterUnavailable(item, _code(error))
+    def _unavailable(self, item: str, error: Exception) -> Exception:
+        """Return what to raise: what keeps the table from answering is no bug of ours."""
+        if not isinstance(error, ClientError):
+            return LimiterUnavailable(item, type(error).__name__)
+        if _code(error) == MISSING:
+            return TableMissing(item, self._table)
+        return error if _code(error) == OUR_FAULT else LimiterUnavailable(item, _code(error))
 
 
 def _code(error: ClientError) -> str:

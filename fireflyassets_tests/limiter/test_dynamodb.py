@@ -38,7 +38,7 @@ from fireflyassets.limiter.dynamodb_words import (
     WORDS,
     Expression,
 )
-from fireflyassets.limiter.errors import LimiterUnavailable
+from fireflyassets.limiter.errors import LimiterUnavailable, TableMissing
 from fireflyassets.limiter.memory import MemoryLimiter
 from fireflyassets.limiter.port import Granted, Parked, Voided
 from fireflyassets_tests.limiter.equality import DAYS, RATES, Step, compare, steps
@@ -233,7 +233,6 @@ OUTAGES = [
     ClientError({"Error": {"Code": "ProvisionedThroughputExceededException"}}, "UpdateItem"),
     ClientError({"Error": {"Code": "InternalServerError"}}, "UpdateItem"),
     ClientError({"Error": {"Code": "AccessDeniedException"}}, "UpdateItem"),
-    ClientError({"Error": {"Code": "ResourceNotFoundException"}}, "UpdateItem"),
     ReadTimeoutError(endpoint_url="http://127.0.0.1"),
     ConnectTimeoutError(endpoint_url="http://127.0.0.1"),
     EndpointConnectionError(endpoint_url="http://127.0.0.1"),
@@ -253,6 +252,16 @@ def test_a_table_that_does_not_answer_hands_nothing_out(error: Exception) -> Non
         lambda: limiter.state(ITEM),
     ):
         with pytest.raises(LimiterUnavailable, match="Look at the store"):
+            call()
+
+
+def test_a_table_that_is_not_there_is_told_as_such() -> None:
+    """Whoever forgot to create it, or named another, reads that, and not of an outage."""
+    error = ClientError({"Error": {"Code": "ResourceNotFoundException"}}, "GetItem")
+    limiter = over(Refusing(error=error), StandingClock())
+
+    for call in (lambda: limiter.register(ITEM, per_minute(60)), lambda: limiter.state(ITEM)):
+        with pytest.raises(TableMissing, match="there is no table tickets"):
             call()
 
 
