@@ -9,6 +9,7 @@ voids every earlier one. All other writes are conditional on the epoch, so that 
 picture of the law cannot act on it.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
@@ -25,7 +26,8 @@ HEADROOM_PERCENT = 80  # Absorbs lateness and clock spread: safe while both stay
 HORIZON_US = 300 * SECOND_US  # No ticket is taken further ahead.
 LINE_US = 240 * SECOND_US  # All open tickets together are no more than this time has.
 ROUND = SECOND_US  # One round of turns, in which a tenant of weight w has w calls.
-SPARE_US = 2 * SECOND_US  # A ticket due so soon goes to whoever asks: else it would be lost.
+SPARE_US = 2 * SECOND_US  # A ticket due so soon goes to the next in turn, wherever the rounds are.
+LOST_US = SECOND_US  # One due so soon goes to whoever asks: else it would be lost.
 IDLE_GRID_US = SECOND_US  # An idle item whose next ticket is further ahead starts a new grid.
 LATE_US = SECOND_US // 10  # A frozen process or a collection pause must not fire an old ticket.
 STALE_US = SECOND_US  # Bounds how many calls leak after a pause: this times the rate.
@@ -55,7 +57,8 @@ class State:
     what an operator allows. *before_at* is when the ticket before the base was due: a rate that
     rises measures from it. *refused* and *day_count* count on *day*. Without an override its five
     fields are zero and empty. *as_of* and *source* are those of the limits that were told last.
-    *turn* is how far the rounds of turns have come, 0 while everybody finds a place in the line;
+    *turn* is how far the rounds of turns have come, 0 while everybody finds a place in the line,
+    and *flows* says of each flow where its next ticket begins;
     *opened* when the breaker opened, 0 while it is closed. Open, the base ticket is the probe.
     """
 
@@ -86,6 +89,7 @@ class State:
     over_why: str
     source: str
     reason: PaceReason
+    flows: Mapping[str, int]
 
     def due_at(self, number: int) -> int:
         """Return when ticket *number* is due."""
@@ -168,6 +172,11 @@ def open_ticket_limit(interval: int) -> int:
     return max(1, LINE_US // interval)
 
 
+def spare_tickets(interval: int) -> int:
+    """Return how many tickets may be given in turn before the next one is nearly due."""
+    return max(1, SPARE_US // interval)
+
+
 def ceil_div(dividend: int, divisor: int) -> int:
     """Divide and round up."""
     return -(-dividend // divisor)
@@ -209,4 +218,5 @@ def initial(limits: Limits, now: int) -> State:
         over_why="",
         source=limits.source,
         reason=PaceReason.CONTRACT,
+        flows={},
     )

@@ -6,7 +6,7 @@ Here: trying one planned write after the other until one holds. Not here: the ch
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from fireflyassets.limiter import arithmetic as law
@@ -29,6 +29,7 @@ from fireflyassets.limiter.overriding import (
 )
 from fireflyassets.limiter.port import (
     NO_NOTICE,
+    NOBODY,
     Due,
     Flow,
     Granted,
@@ -84,14 +85,6 @@ class ConditionalLimiter(Limiter):
     def _read(self, item: str) -> State | None:
         """Read the stored state, seeing every write that was answered before."""
 
-    @abstractmethod
-    def _read_turn(self, item: str, flow: str) -> int:
-        """Read where the flow's next ticket begins; 0 if that was never kept."""
-
-    @abstractmethod
-    def _keep_turn(self, item: str, flow: str, turn: int) -> None:
-        """Keep where the flow's next ticket begins, unless later is stored."""
-
     def now(self) -> datetime:
         """Return the time by the clock of all due times."""
         return self._now()
@@ -114,22 +107,19 @@ class ConditionalLimiter(Limiter):
         count: int,
         *,
         notice: timedelta = NO_NOTICE,
-        turn: int = 0,
-        flow: Flow | None = None,
+        flow: Flow = NOBODY,
     ) -> Granted | Parked:
         """Take up to *count* tickets; see `Limiter.reserve`."""
         if count < 1:
             raise ValueError(f"A reservation takes at least one ticket, not {count}.")
         self._settle()
-        ask = reservation.Ask(count, notice // timedelta(microseconds=1), turn)
+        ask = reservation.Ask(count, notice // timedelta(microseconds=1), flow)
         fresh = False
         for _ in range(TRIES):
             if self._state(item).state.turn and not fresh:
-                fresh = self._confirm(
-                    item
-                )  # Turns go on fast: a lost write costs more than a read.
+                # Turns go on fast: a lost write costs more than a read.
+                fresh = self._confirm(item)
             state, now = self._state(item).state, self._time()
-            ask = self._resumed(item, state, ask, flow)
             step = reservation.plan(state, now, ask)
             if isinstance(step, reservation.Refusal):
                 if fresh:
@@ -138,20 +128,8 @@ class ConditionalLimiter(Limiter):
                 continue
             answer = self._try(item, step)
             if isinstance(step, protocol.Take) and isinstance(answer, Applied):
-                start = reservation.start_of(state, ask.turn) if step.turn else 0
-                if flow is not None and start:
-                    self._keep_turn(item, flow.name, start + step.count * flow.stride)
-                return _granted(item, answer.state, step.count, start)
+                return _granted(item, answer.state, step.count)
         raise ReservationContended(item, tries=TRIES)
-
-    def _resumed(
-        self, item: str, state: State, ask: reservation.Ask, flow: Flow | None
-    ) -> reservation.Ask:
-        """Give a newcomer the turn that its flow has come to, where turns are kept."""
-        if flow is None or ask.turn or not state.turn:
-            return ask
-        kept = self._read_turn(item, flow.name)
-        return replace(ask, turn=reservation.resumed(state, kept, flow.stride))
 
     def check(self, ticket: Ticket) -> Due | Waiting | Voided | Stale:
         """Apply the fire rule to *ticket*; see `Limiter.check`."""
@@ -283,7 +261,7 @@ class ConditionalLimiter(Limiter):
         return answer
 
 
-def _granted(item: str, state: State, count: int, turn: int) -> Granted:
+def _granted(item: str, state: State, count: int) -> Granted:
     first = state.next_number - count
     due_at = tuple(instant(state.due_at(first + n)) for n in range(count))
-    return Granted(item, first, count, due_at, turn)
+    return Granted(item, first, count, due_at)

@@ -8,7 +8,8 @@ Here: the tree. Not here: refusals to hand out a ticket, which are answers (`por
     ├── ReservationContended  every write lost its condition
     └── LimiterUnavailable    the store does not answer: nothing may be sent
         ├── ClockUnsure       the store answers, but its time is not known well enough
-        └── ItemBroken        the store answers with something that is no item
+        ├── ItemBroken        the store answers with something that is no item
+        └── TableMissing      the store answers, and has no such table
 """
 
 from datetime import timedelta
@@ -71,6 +72,15 @@ class ItemBroken(LimiterUnavailable):
         LimiterError.__init__(
             self, f"Item {item}: what is stored is no item of the limiter ({field}). {self.remedy}"
         )
+
+
+class TableMissing(LimiterUnavailable):
+    """The table of tickets is not there; waiting mends nothing."""
+
+    remedy = "Create the table, or correct its name or region; calls go on once it is there."
+
+    def __init__(self, item: str, table: str) -> None:
+        LimiterError.__init__(self, f"Item {item}: there is no table {table}. {self.remedy}")
 
 
 class ClockUnsure(LimiterUnavailable):

@@ -21,7 +21,6 @@ class MemoryStore:
     def __init__(self) -> None:
         self._lock = Lock()
         self._states: dict[str, State] = {}
-        self._turns: dict[tuple[str, str], int] = {}
 
     def read(self, item: str) -> State | None:
         """Return the stored state of *item*."""
@@ -37,16 +36,6 @@ class MemoryStore:
                 return Lost(stored)
             self._states[item] = after
             return Applied(after)
-
-    def read_turn(self, item: str, flow: str) -> int:
-        """Return the turn kept of *flow*."""
-        with self._lock:
-            return self._turns.get((item, flow), 0)
-
-    def keep_turn(self, item: str, flow: str, turn: int) -> None:
-        """Keep *turn*, unless later is stored."""
-        with self._lock:
-            self._turns[item, flow] = max(turn, self._turns.get((item, flow), 0))
 
 
 class MemoryLimiter(ConditionalLimiter):
@@ -67,9 +56,3 @@ class MemoryLimiter(ConditionalLimiter):
 
     def _read(self, item: str) -> State | None:
         return self._store.read(item)
-
-    def _read_turn(self, item: str, flow: str) -> int:
-        return self._store.read_turn(item, flow)
-
-    def _keep_turn(self, item: str, flow: str, turn: int) -> None:
-        self._store.keep_turn(item, flow, turn)

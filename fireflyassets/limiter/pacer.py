@@ -4,8 +4,7 @@ Here: one pacer for each wave and API family, its line of waiters, its one open 
 Not here: the law (`reservation`) and the store. A pacer asks for a block only while somebody waits,
 and for the next one only when the last is used up; so the order of blocks over all pacers is a
 weighted round robin, an idle wave holds nothing, and its share goes to the others. Where the blocks
-of all do not fit into the line, it keeps its turn and waits for it, however long a round lasts:
-one that went away would lose it.
+of all do not fit into the line, it waits for its tenant's turn, however long a round lasts.
 
 A waiter gets its ticket when the ticket is due, never before: what the caller does with it is
 decided as late as possible, and whatever it does before the call counts as lateness.
@@ -22,13 +21,13 @@ from fireflyassets.limiter.arithmetic import (
     HORIZON_US,
     LATE_US,
     LEAD_US,
-    ROUND,
     STALE_US,
     block_size,
 )
 from fireflyassets.limiter.errors import LimiterError, LimiterUnavailable
 from fireflyassets.limiter.port import (
     NO_NOTICE,
+    NOBODY,
     Due,
     Flow,
     Granted,
@@ -73,8 +72,8 @@ class Pacer:
     *weight* is the tenant's, *open_waves* how many waves of the tenant draw on this item now, and
     `place` how many of them come before this one; all may be set while the pacer runs and hold from
     the next block on. So may `early`: how long before its due time a ticket is handed out, for who
-    has that long to do before the call. `tenant` is whose wave it is: where turns are kept, its
-    next wave goes on where this one ends; without a name it would begin anew. For one event loop.
+    has that long to do before the call. `tenant` is whose wave it is: where turns are kept, all
+    waves of one name have one share; so have all without a name. For one event loop.
     """
 
     def __init__(
@@ -105,7 +104,6 @@ class Pacer:
         self._latest: Ticket | None = None
         self._block: deque[Ticket] = deque()
         self._asking: asyncio.Future[Granted | Parked] | None = None
-        self._place = 0  # In the order of turns; 0 while none are kept.
         self._silent: tuple[float, LimiterUnavailable] | None = None
 
     async def take(self) -> Ticket | Parked:
@@ -193,16 +191,10 @@ class Pacer:
         while True:
             answer = await self._answer()
             if isinstance(answer, Granted):
-                taken = answer.count * self._stride
-                self._place = answer.turn + taken if answer.turn else 0
                 return answer
             if answer.reason is not ParkReason.NOT_YOUR_TURN:
                 return answer
             await self._sleep(max(0.0, (answer.until - self._now()).total_seconds()))
-
-    @property
-    def _stride(self) -> int:
-        return ROUND * self.open_waves // self.weight
 
     async def _answer(self) -> Granted | Parked:
         """Ask for a block, or hear what the limiter says to a waiter that was cancelled since."""
@@ -212,8 +204,7 @@ class Pacer:
                 self._item,
                 block_size(self.weight, self.open_waves, self.place),
                 notice=max(NO_NOTICE, self.early + self._ahead + self._answers - LATE),
-                turn=self._place,
-                flow=Flow(self.tenant, self._stride) if self.tenant else None,
+                flow=self._flow(),
             )
             self._asking = asyncio.ensure_future(asked)
             self._asking.add_done_callback(_heard)
@@ -223,6 +214,9 @@ class Pacer:
         finally:
             if waiter is None or not waiter.cancelling():
                 self._asking = None
+
+    def _flow(self) -> Flow:
+        return Flow(self.tenant, self.weight, self.open_waves) if self.tenant else NOBODY
 
     async def refused(self, retry_after: timedelta | None) -> Paused:
         """Report a 429: all processes pause, and the refused call takes a new ticket.

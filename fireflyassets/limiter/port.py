@@ -30,16 +30,12 @@ class Ticket:
 
 @dataclass(frozen=True, slots=True)
 class Granted:
-    """*count* tickets from number *first* on, at least one and at most as many as were asked.
-
-    *turn* is the place of the first in the order of turns; 0 while nobody waits for a place.
-    """
+    """*count* tickets from number *first* on, at least one and at most as many as were asked."""
 
     item: str
     first: int
     count: int
     due_at: tuple[datetime, ...]
-    turn: int = 0
 
     @property
     def tickets(self) -> tuple[Ticket, ...]:
@@ -49,13 +45,19 @@ class Granted:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """Whose tickets they are; one costs *stride*: a round's length over the flow's weight.
+    """Whose tickets they are, and how many of them each round has, at least one.
 
-    Where turns are kept the store remembers under *name* where the flow's next ticket begins.
+    All who ask under one *name* are one flow, however many they are and wherever they run:
+    *open_waves*, as far as is known. More than the weight cannot share it ticket by ticket.
     """
 
     name: str
-    stride: int
+    weight: int = 1
+    open_waves: int = 1
+
+
+NOBODY = Flow("-")
+"""Whoever gives no name; all of them are one flow."""
 
 
 class ParkReason(StrEnum):
@@ -196,17 +198,13 @@ class Limiter(ABC):
         count: int,
         *,
         notice: timedelta = NO_NOTICE,
-        turn: int = 0,
-        flow: Flow | None = None,
+        flow: Flow = NOBODY,
     ) -> Granted | Parked:
         """Take up to *count* consecutive tickets, each due within five minutes.
 
-        None is due sooner than *notice*: for who has something to do before the call. *turn* is
-        the asker's place in the order of turns: that of its last grant, and a round's length over
-        its weight for each ticket since. Once a block has not fitted whole, tickets go one by one
-        and in that order; ``NOT_YOUR_TURN`` says when to ask again, with the same *turn*. Who has
-        none yet begins where the *flow*'s last grant ended, or where the rounds are: so nobody is
-        better off for asking as a newcomer again and again.
+        None is due sooner than *notice*: for who has something to do before the call. Once a
+        block has not fitted whole, tickets go one by one to the *flow* that has had least for its
+        weight; ``NOT_YOUR_TURN`` says when to ask again.
 
         Raises:
             UnknownItem: The item was never registered.

@@ -25,6 +25,7 @@ class Line(Enum):
     """How a block joins the line of tickets."""
 
     HOT = "hot"
+    TURN = "turn"
     COLD = "cold"
     IDLE = "idle"
 
@@ -34,9 +35,11 @@ class Take:
     """Take *count* tickets on *day*, if no more than *room* were taken on it.
 
     Hot: there is a line; append to it if *floor* <= next number <= *last*, and if the rounds have
-    not come further than *turn*. Cold: the item was idle and its next number is behind *floor*;
-    jump there, which forfeits the idle time. Idle: the same, but *floor* is due at *base_at*
-    instead of at its place in the old grid; the epoch rises. The rounds have come to *turn* then.
+    not come further than *turn*. Turn: the same where turns are kept, if *flow* is still where it
+    *was* (0 if it never took part); the rounds have come to *turn* then, and the flow to *goes_on*.
+    Cold: the item was idle and its next number is behind *floor*; jump there, which forfeits the
+    idle time and ends all turns. Idle: the same, but *floor* is due at *base_at* instead of at its
+    place in the old grid; the epoch rises.
     """
 
     line: Line
@@ -48,6 +51,9 @@ class Take:
     room: int
     base_at: int
     turn: int
+    flow: str
+    was: int
+    goes_on: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +72,8 @@ class NewDay:
 @dataclass(frozen=True, slots=True)
 class Rebase:
     """Replace the law by *state*'s, if the epoch is still *epoch*; the write raises it.
+
+    It fails, too, if the rounds have come further than *state* knows.
 
     It counts *refused* more refusals, and *moved* tickets that it brings into the counted day.
     """
@@ -114,8 +122,10 @@ def apply(stored: State | None, write: Write) -> State | None:
             return None
 
 
-def _apply_law(stored: State, write: Rebase | Reset | Tally) -> State:
+def _apply_law(stored: State, write: Rebase | Reset | Tally) -> State | None:
     match write:
+        case Rebase() if stored.turn > write.state.turn:
+            return None
         case Rebase():
             return replace(
                 write.state,
@@ -125,6 +135,7 @@ def _apply_law(stored: State, write: Rebase | Reset | Tally) -> State:
                 day=stored.day,
                 day_count=stored.day_count + write.moved,
                 refused=stored.refused + write.refused,
+                flows=stored.flows,
             )
         case Reset():
             return write.state
@@ -138,12 +149,16 @@ def _apply_take(stored: State, take: Take) -> State | None:
         return None
     sequence, day_count = stored.sequence + 1, stored.day_count + take.count
     taken = replace(stored, sequence=sequence, day_count=day_count, turn=take.turn)
-    if take.line is Line.HOT:
+    if take.line in (Line.HOT, Line.TURN):
         fits = take.floor <= stored.next_number <= take.last and stored.turn <= take.turn
-        return replace(taken, next_number=stored.next_number + take.count) if fits else None
+        taken = replace(taken, next_number=stored.next_number + take.count)
+        if take.line is Line.TURN:
+            fits = fits and stored.flows.get(take.flow, 0) == take.was
+            taken = replace(taken, flows={**stored.flows, take.flow: take.goes_on})
+        return taken if fits else None
     if stored.next_number >= take.floor:
         return None
-    jumped = replace(taken, next_number=take.floor + take.count)
+    jumped = replace(taken, next_number=take.floor + take.count, flows={})
     if take.line is Line.COLD:
         return jumped
     base = {"base_number": take.floor, "base_at": take.base_at}

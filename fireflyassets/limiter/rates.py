@@ -140,6 +140,7 @@ def plan_reset(state: State, now: int) -> Reset:
         lowered=0,
         raised=0,
         turn=0,
+        flows={},
         opened=0,
         day=now // law.DAY_US,
     )
@@ -147,8 +148,8 @@ def plan_reset(state: State, now: int) -> Reset:
 
 
 def plan_turns(state: State, now: int) -> Rebase:
-    """Begin to keep turns; by the time, so that no turn of earlier rounds is ahead of them."""
-    return _rebase(state, now, replace(state, turn=now))
+    """Begin to keep turns, with nobody ahead of anybody."""
+    return _rebase(state, now, replace(state, turn=law.ROUND))
 
 
 def plan_limits(state: State, now: int, limits: Limits) -> Rebase | None:

@@ -8,6 +8,7 @@ are void then, and the day's count starts anew. A replica that takes over withou
 may hand those tickets out once more.
 """
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -37,6 +38,7 @@ from fireflyassets.limiter.overriding import (
 )
 from fireflyassets.limiter.port import (
     NO_NOTICE,
+    NOBODY,
     Due,
     Flow,
     Granted,
@@ -147,19 +149,19 @@ class RedisLimiter(Limiter):
         count: int,
         *,
         notice: timedelta = NO_NOTICE,
-        turn: int = 0,
-        flow: Flow | None = None,
+        flow: Flow = NOBODY,
     ) -> Granted | Parked:
         """Take up to *count* tickets; see `Limiter.reserve`."""
         if count < 1:
             raise ValueError(f"A reservation takes at least one ticket, not {count}.")
-        lead, whose = notice // timedelta(microseconds=1), flow or Flow("", 0)
-        answer = self._call(item, "reserve", count, lead, turn, whose.name, whose.stride)
+        lead = notice // timedelta(microseconds=1)
+        whose = (flow.name, flow.weight, flow.open_waves)
+        answer = self._call(item, "reserve", count, lead, *whose)
         if answer.outcome in REFUSALS:
             return Parked(self._local(answer.first), REFUSALS[answer.outcome])
         numbers = range(answer.first, answer.first + answer.second)
         due_at = tuple(self._local(answer.state.due_at(number)) for number in numbers)
-        return Granted(item, answer.first, answer.second, due_at, answer.third)
+        return Granted(item, answer.first, answer.second, due_at)
 
     def check(self, ticket: Ticket) -> Due | Waiting | Voided | Stale:
         """Apply the fire rule to *ticket*; see `Limiter.check`."""
@@ -232,10 +234,8 @@ class RedisLimiter(Limiter):
         asked_at, before = micros(self._now()), self._known.get(item)
         clock = "server" if self._server_clock else asked_at
         try:
-            raw = cast(
-                "list[bytes | str]",
-                self._script([item, f"{item}#turns"], [operation, clock, *arguments]),
-            )
+            answered = self._script([item], [operation, clock, *arguments])
+            raw = cast("list[bytes | str]", answered)
         except self._outages as error:
             raise LimiterUnavailable(item, type(error).__name__) from error
         outcome, *rest = [_text(value) for value in raw]
@@ -288,10 +288,11 @@ class RedisLimiter(Limiter):
 
 
 def _state(stored: Sequence[str]) -> State:
-    reason, by, why, source = stored[: len(WORDS)]
+    reason, by, why, source, flows = stored[: len(WORDS)]
     numbers = dict(zip(FIELDS, map(int, stored[len(WORDS) :]), strict=True))
     told = PaceReason[reason]
-    return State(**numbers, over_by=by, over_why=why, source=source, reason=told)
+    kept = {name: int(at) for name, at in json.loads(flows or "{}").items()}
+    return State(**numbers, over_by=by, over_why=why, source=source, reason=told, flows=kept)
 
 
 def _text(value: bytes | str) -> str:

@@ -6,7 +6,7 @@ rebasing and settling. Not here: the operations (`redis_script`).
 
 from typing import Final
 
-WORDS: Final = ("reason", "over_by", "over_why", "source")
+WORDS: Final = ("reason", "over_by", "over_why", "source", "flows")
 FIELDS: Final = (
     "next_number",
     "base_number",

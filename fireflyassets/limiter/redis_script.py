@@ -5,12 +5,11 @@ Here: the script's operations. Not here: what they stand on (`redis_law`), the c
 atomic: so nothing needs a fence, and no call is ever lost and repeated. A test holds the two
 against each other.
 
-KEYS: the item, and the hash of the flows' turns. ARGV: the operation, the time in microseconds or
-``server``, then ``register`` nominal, day limit, as of, source; ``reserve`` count, notice, turn,
-flow, stride; ``pause`` microseconds or ``none``; ``override`` interval, microseconds, by, why;
-``clear``; ``reset``; ``answered`` number;
-``read``. The answer: ``missing``; ``broken`` and the name of what is wrong; or an outcome, three
-numbers, the time, and the state: its words, then its numbers.
+KEYS: the item. ARGV: the operation, the time in microseconds or ``server``, then ``register``
+nominal, day limit, as of, source; ``reserve`` count, notice, flow, weight, open waves; ``pause``
+microseconds or ``none``; ``override`` interval, microseconds, by, why; ``clear``; ``reset``;
+``answered`` number; ``read``. The answer: ``missing``; ``broken`` and the name of what is wrong; or
+an outcome, three numbers, the time, and the state: its words, then its numbers.
 Numbers are doubles, exact below 2**53: the year 2255 in microseconds.
 """
 
@@ -73,7 +72,18 @@ local function answered(number)
   return answer('answered')
 end
 
-local function reserve(count, notice, turn, flow, stride)
+local function spare_tickets() return math.max(1, math.floor($SPARE_US / s.interval)) end
+
+-- Where the flow's next ticket begins, and whether another that is ahead of the rounds comes first.
+local function start_of(flows, flow, reached)
+  local start, other = flows[flow] or 0, false
+  if start <= 0 or start > s.turn + 2 * $ROUND then start = s.turn end
+  start = math.max(1, start, s.turn - $ROUND * spare_tickets())
+  for _, at in pairs(flows) do other = other or (reached <= at and at < start) end
+  return start, other
+end
+
+local function reserve(count, notice, flow, weight, waves)
   raise()
   local shut_until = probing()
   if shut_until then return answer('open', shut_until) end
@@ -86,8 +96,8 @@ local function reserve(count, notice, turn, flow, stride)
   local limit = math.max(1, math.floor($LINE_US / s.interval))
   local live = restart and floor or first_live(now)
   local space = limit - math.max(0, s.next_number - live)
-  if not idle and s.turn == 0 and space < math.min(count, limit) then
-    s.turn = now
+  if not idle and s.turn == 0 and (space < math.min(count, limit) or waves > weight) then
+    s.turn = $ROUND
     rebase()
   end
   if not idle and space < 1 then
@@ -99,17 +109,19 @@ local function reserve(count, notice, turn, flow, stride)
   if room < 1 then
     return answer('quota', (day + 1) * $DAY_US)
   end
-  if idle then s.turn = 0 end
-  local begins = s.turn
+  if idle then s.turn, s.flows = 0, '' end
+  local flows, begins = s.flows == '' and {} or cjson.decode(s.flows), 0
   if s.turn > 0 then
-    if turn == 0 and flow ~= '' then
-      local kept = tonumber(redis.call('HGET', KEYS[2], flow) or 0)
-      begins = math.max(s.turn, math.min(kept, s.turn + stride))
-    end
-    if turn > 0 then begins = math.max(turn, s.turn - $ROUND) end
-    local spare_at = due - $SPARE_US - notice
-    if begins > s.turn and now < spare_at then return answer('turn', spare_at) end
-    s.turn, count = math.max(s.turn, begins), 1
+    local reached, other = (math.floor(s.turn / $ROUND) + 1) * $ROUND, false
+    begins, other = start_of(flows, flow, reached)
+    local soonest = due - notice - (other and $LOST_US or $SPARE_US)
+    if begins >= reached and now < soonest then return answer('turn', soonest) end
+    s.turn = math.max(s.turn, begins)
+    local stop = (math.floor(s.turn / $ROUND) + 1) * $ROUND
+    local share = math.floor(((stop - begins) * weight + $ROUND / 2) / $ROUND)
+    local most = 2 * (space - count) >= limit and count or 1
+    count = math.ceil(share / waves)
+    if spare_tickets() == 1 then count = math.min(count, most) end
   end
   if restart then
     s.base_number, s.base_at, s.epoch = floor, start, s.epoch + 1
@@ -117,13 +129,13 @@ local function reserve(count, notice, turn, flow, stride)
   if s.opened > 0 then count = 1 end
   count = math.min(count, room, live + limit - first, last_due_by(now + $HORIZON_US) + 1 - first)
   count = math.max(1, count)
+  if begins > 0 then
+    flows[flow] = begins + math.floor(count * $ROUND / weight)
+    s.flows = cjson.encode(flows)
+  end
   s.next_number, s.day_count = first + count, s.day_count + count
   save()
-  if begins > 0 and flow ~= '' then
-    local kept = tonumber(redis.call('HGET', KEYS[2], flow) or 0)
-    redis.call('HSET', KEYS[2], flow, text(math.max(kept, begins + count * stride)))
-  end
-  return answer('granted', first, count, begins)
+  return answer('granted', first, count)
 end
 
 local function pause(asked)
@@ -174,6 +186,7 @@ local function reset()
   s.base_number, s.base_at, s.before_at = s.next_number, now + s.nominal, 0
   s.epoch, s.sequence = math.max(s.epoch, now) + 1, s.sequence + $SKIPPED
   s.earned, s.blocked, s.lowered, s.raised, s.turn, s.opened = s.nominal, 0, 0, 0, 0, 0
+  s.flows = ''
   s.day = math.floor(now / $DAY_US)
   tell()
   s.interval, s.since = s.new_interval, now
@@ -193,7 +206,7 @@ if operation == 'register' then
 end
 if not load_state() then return {'missing'} end
 if operation == 'reserve' then
-  return reserve(tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6],
+  return reserve(tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6]),
     tonumber(ARGV[7]))
 end
 if operation == 'answered' then return answered(tonumber(ARGV[3])) end

@@ -3,30 +3,33 @@
 Here: the choice among hot, cold and idle takes, a new day, turns and a refusal. Not here: what a
 write does (`protocol`), how the rate moves (`rates`).
 
-While all blocks that are asked for fit into the line, first come is first served. Once one does not
-fit whole, the item keeps *turns*: each asker tells its own, a virtual time that grows by a
-round over its weight with each ticket (start-time fair queueing). One whose turn the item has not
-reached may take only what would be lost else, and that brings the item there. So whoever has had
-less for its weight finds a place before anybody else, and no list of those who wait is kept. When
-the item is idle it stops keeping turns.
+While all blocks that are asked for fit into the line and every flow's waves can share its weight,
+first come is first served. Once one does not fit whole, or a flow has more waves than weight, the
+item keeps *turns* (start-time fair queueing): of each flow the virtual time at which
+its next ticket begins, which grows by a round over its weight with each ticket, and how far the
+rounds have come, which is where the ticket that was furthest began. So no flow is ahead of the
+rounds by more than one ticket. One which the rounds have reached finds a place at once. One which
+they have not waits until the next ticket is nearly due: then the first of them all has it, and a
+second later anybody, so that none is lost for those who have left; that brings the rounds there.
+When the item is idle it forgets all turns.
 """
 
 from dataclasses import dataclass, replace
 
 from fireflyassets.limiter import arithmetic as law
 from fireflyassets.limiter.arithmetic import State
-from fireflyassets.limiter.port import ParkReason
+from fireflyassets.limiter.port import NOBODY, Flow, ParkReason
 from fireflyassets.limiter.protocol import Line, NewDay, Rebase, Take
 from fireflyassets.limiter.rates import plan_probe, plan_raise, plan_turns
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Up to *count* tickets, due after *notice* µs, for one whose turn is *turn*."""
+    """Up to *count* tickets, due after *notice* µs, for *flow*."""
 
     count: int
     notice: int = 0
-    turn: int = 0
+    flow: Flow = NOBODY
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,34 +73,56 @@ def _probing(state: State, now: int) -> Rebase | Refusal | None:
 def _in_turn(state: State, now: int, ask: Ask, due_at: int) -> Rebase | Refusal | None:
     """Return what comes before a take at *due_at* at the end of a line; None if nothing does."""
     room, longest = state.line_room(now), law.open_ticket_limit(state.interval)
-    if not state.turn and room < min(ask.count, longest):
+    uneven = ask.flow.open_waves > ask.flow.weight
+    if not state.turn and (uneven or room < min(ask.count, longest)):
         return plan_turns(state, now)
     if room < 1:
         # It asks again when half of the line has gone.
         half = state.next_number - (longest + 1) // 2
         return Refusal(state.due_at(half) + 1, ParkReason.NOT_YOUR_TURN)
-    spare_at = due_at - law.SPARE_US - ask.notice
-    if start_of(state, ask.turn) > state.turn and now < spare_at:
-        return Refusal(spare_at, ParkReason.NOT_YOUR_TURN)
-    return None
+    soonest = _soonest(state, ask, due_at)
+    return Refusal(soonest, ParkReason.NOT_YOUR_TURN) if now < soonest else None
 
 
-def start_of(state: State, turn: int) -> int:
-    """Return the turn at which one begins whose own is *turn*; 0 while none are kept.
+def _soonest(state: State, ask: Ask, due_at: int) -> int:
+    """Return when the flow may take a ticket that is due at *due_at*; 0 if that is at once."""
+    start = start_of(state, ask.flow)
+    reached = (state.turn // law.ROUND + 1) * law.ROUND  # A whole round at once: few come to look.
+    if start < reached:
+        return 0
+    ahead = [at for at in state.flows.values() if reached <= at < start]
+    return due_at - ask.notice - (law.LOST_US if ahead else law.SPARE_US)
 
-    A newcomer begins where the item is. Who lags behind may make up for one round.
+
+def start_of(state: State, flow: Flow) -> int:
+    """Return where the flow's next ticket begins; 0 while no turns are kept.
+
+    A newcomer begins where the rounds are. Who lags behind may make up for one round, or for as
+    many as pass while it waits for a spare ticket. What is further ahead than two rounds can be is
+    of other rounds, left by a process of before.
     """
-    if not state.turn or not turn:
+    at = state.flows.get(flow.name, 0)
+    if not state.turn or not 0 < at <= state.turn + 2 * law.ROUND:
         return state.turn
-    return max(turn, state.turn - law.ROUND)
+    return max(1, at, state.turn - law.ROUND * law.spare_tickets(state.interval))
 
 
-def resumed(state: State, kept: int, stride: int) -> int:
-    """Return the turn of one who has none yet and whose flow's last grant ended at *kept*.
+def _share(state: State, now: int, ask: Ask) -> int:
+    """Return how many tickets one wave of the flow has by the end of the round that is reached.
 
-    Nobody is ahead of the rounds by more than one ticket: what is further is of other rounds.
+    All at once where the rate is high, for short rounds do not wait for it; else its block where
+    that leaves half of the line free, for others are let in while it waits; else one, since a wave
+    that ends loses what it has not used.
     """
-    return max(state.turn, min(kept, state.turn + stride))
+    start = start_of(state, ask.flow)
+    end = (max(state.turn, start) // law.ROUND + 1) * law.ROUND
+    tickets = ((end - start) * ask.flow.weight + law.ROUND // 2) // law.ROUND
+    left = state.line_room(now) - ask.count
+    is_free = 2 * left >= law.open_ticket_limit(state.interval)
+    share = law.ceil_div(tickets, ask.flow.open_waves)
+    if law.spare_tickets(state.interval) > 1:
+        return share
+    return min(share, ask.count if is_free else 1)
 
 
 def _take(state: State, now: int, ask: Ask, line: Line) -> Take:
@@ -107,20 +132,25 @@ def _take(state: State, now: int, ask: Ask, line: Line) -> Take:
     day = max(state.day, state.due_at(first) // law.DAY_US)
     end = state.first_live(now) + law.open_ticket_limit(state.interval)
     end = min(end, state.last_due_by(now + law.HORIZON_US) + 1)
-    if start_of(state, ask.turn) > state.turn:
-        end = min(end, first + 1)  # Nobody else may have taken it, or it is none to be lost.
-    room = state.day_room()
-    count = 1 if state.turn or state.opened else max(1, min(ask.count, room, end - first))
+    start = start_of(state, ask.flow)
+    room, wanted = state.day_room(), _share(state, now, ask) if start else ask.count
+    count = 1 if state.opened else max(1, min(wanted, room, end - first))
+    last = min(end - count, state.last_due_by((day + 1) * law.DAY_US - 1))
+    if start // law.ROUND > state.turn // law.ROUND:
+        last = min(last, first)  # Nobody else may have taken it, or it is none to be lost.
     return Take(
-        line=line,
+        line=Line.TURN if start else line,
         count=count,
         epoch=state.epoch,
         floor=floor,
-        last=min(end - count, state.last_due_by((day + 1) * law.DAY_US - 1)),
+        last=last,
         day=day,
         room=state.day_count + room - count,
         base_at=state.base_at,
-        turn=max(state.turn, start_of(state, ask.turn)),
+        turn=max(state.turn, start),
+        flow=ask.flow.name,
+        was=state.flows.get(ask.flow.name, 0),
+        goes_on=start + count * law.ROUND // ask.flow.weight,
     )
 
 
@@ -133,7 +163,7 @@ def _line(state: State, soonest: int) -> tuple[Line, State]:
     floor = state.first_live(soonest)
     if state.next_number >= floor:
         return Line.HOT, state
-    state = replace(state, turn=0)  # Idle: whoever asks finds a place.
+    state = replace(state, turn=0, flows={})  # Idle: whoever asks finds a place.
     start = max(soonest, state.blocked)
     if state.due_at(floor) - start <= law.IDLE_GRID_US and not state.opened:
         return Line.COLD, state

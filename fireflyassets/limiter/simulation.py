@@ -49,16 +49,6 @@ class CountingStore(MemoryStore):
         self.writes += 1
         return super().write(item, write)
 
-    def read_turn(self, item: str, flow: str) -> int:
-        """Return the turn kept of *flow*."""
-        self.reads += 1
-        return super().read_turn(item, flow)
-
-    def keep_turn(self, item: str, flow: str, turn: int) -> None:
-        """Keep *turn*, unless later is stored."""
-        self.writes += 1
-        super().keep_turn(item, flow, turn)
-
 
 @dataclass
 class Fleet:

@@ -318,7 +318,7 @@ def test_over_a_real_table(
 
 
 @pytest.mark.stack
-def test_a_store_that_is_away_is_an_exit_code(
+def test_a_table_that_is_not_there_is_an_exit_code(
     tmp_path: Path,
     ministack: str,
     monkeypatch: pytest.MonkeyPatch,
@@ -330,4 +330,4 @@ def test_a_store_that_is_away_is_an_exit_code(
     monkeypatch.setenv("FIREFLYASSETS_TABLE_PREFIX", unique("nothing"))
     with aws_environment(ministack):
         assert main(["limits"]) == 1
-    assert "Look at the store" in capsys.readouterr().err
+    assert "Create the table" in capsys.readouterr().err

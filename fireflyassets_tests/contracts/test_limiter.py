@@ -10,13 +10,13 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from fireflyassets.limiter.arithmetic import ROUND
 from fireflyassets.limiter.errors import UnknownItem
 from fireflyassets.limiter.limits import Limits, Window
-from fireflyassets.limiter.port import Granted, PaceReason, Parked, ParkReason, Ticket
+from fireflyassets.limiter.port import Flow, Granted, PaceReason, Parked, ParkReason, Ticket
 from fireflyassets_tests.limiter.worlds import NOON, World, granted, per_minute, seconds
 
 MIDNIGHT = datetime(2026, 3, 10, tzinfo=UTC)
+A, B, C = Flow("a"), Flow("b"), Flow("c.d-e", 2)
 
 
 def test_first_ticket_is_due_at_once(world: World) -> None:
@@ -178,7 +178,7 @@ def test_a_stale_process_cannot_make_the_line_longer(world: World) -> None:
     granted(busy, world.item, 150)
 
     assert granted(stale, world.item, 150).count == 1
-    assert granted(busy, world.item, 150).count == 1
+    assert granted(busy, world.item, 150, flow=A).count == 1
     assert busy.state(world.item).outstanding == 153
 
 
@@ -201,29 +201,110 @@ def test_who_was_served_lets_those_go_first_who_were_not(world: World) -> None:
     assert isinstance(limiter.reserve(world.item, 4), Parked)
     world.clock.advance(100)
 
-    mine = granted(limiter, world.item, 4)
-    behind = limiter.reserve(world.item, 4, turn=mine.turn + ROUND)
-    others = [granted(limiter, world.item, 4, turn=mine.turn) for _ in range(2)]
+    mine = granted(limiter, world.item, 4, flow=A)
+    behind = limiter.reserve(world.item, 4, flow=A)
+    others = [granted(limiter, world.item, 4, flow=flow) for flow in (B, C)]
 
     assert [block.count for block in (mine, *others)] == [1, 1, 1]
     assert isinstance(behind, Parked)
     assert behind.reason is ParkReason.NOT_YOUR_TURN
     assert behind.until == NOON + timedelta(seconds=13 * 18.75 - 2)
     world.clock.at = NOON + timedelta(seconds=15 * 18.75 - 1.5)
-    spare = granted(limiter, world.item, 4, turn=mine.turn + ROUND)
+    spare = granted(limiter, world.item, 4, flow=A)
     assert spare.due_at == seconds(15 * 18.75)
-    assert spare.turn == mine.turn + ROUND
 
 
-def test_who_lags_behind_makes_up_for_one_round(world: World) -> None:
-    """A turn of long ago is no right to more."""
+def test_all_waves_of_a_flow_are_one(world: World) -> None:
+    """Who asks as a newcomer again and again, in whatever process, goes last all the same."""
     limiter = world.limiter(per_minute(4))
     granted(limiter, world.item, 12)
-    assert isinstance(limiter.reserve(world.item, 1), Parked)
-    world.clock.advance(100)
-    now = granted(limiter, world.item).turn
+    limiter.reserve(world.item, 1)
+    world.clock.advance(170)
+    granted(limiter, world.item, flow=A)
 
-    assert granted(limiter, world.item, turn=1).turn == now - ROUND
+    again = world.limiter().reserve(world.item, 1, flow=A)
+
+    assert isinstance(again, Parked)
+    assert again.reason is ParkReason.NOT_YOUR_TURN
+    assert granted(world.limiter(), world.item, flow=B)
+
+
+def test_a_ticket_is_not_lost_for_those_who_have_left(world: World) -> None:
+    """Who is first in turn and does not ask holds the others up until a second before it."""
+    limiter = world.limiter(per_minute(4))
+    granted(limiter, world.item, 12)
+    limiter.reserve(world.item, 1)
+    world.clock.advance(170)
+    for flow in (A, C):
+        granted(limiter, world.item, flow=flow)
+
+    answer = limiter.reserve(world.item, 1, flow=A)
+    assert isinstance(answer, Parked)
+    world.clock.at = NOON + timedelta(seconds=14 * 18.75 - 1)
+
+    assert granted(limiter, world.item, flow=A).due_at == seconds(14 * 18.75)
+
+
+@pytest.mark.parametrize("weight", [1, 4])
+def test_a_flow_has_its_weight_in_each_round(world: World, weight: int) -> None:
+    """Two flows that always ask share by weight, however the turns stood before."""
+    limiter = world.limiter(per_minute(4))
+    granted(limiter, world.item, 12)
+    limiter.reserve(world.item, 1)
+    flows, got = (Flow("light"), Flow("heavy", weight)), [0, 0]
+    for _ in range(60 * (1 + weight)):
+        world.clock.advance(1)
+        for number, flow in enumerate(flows):
+            got[number] += isinstance(limiter.reserve(world.item, 1, flow=flow), Granted)
+
+    assert abs(got[1] - weight * got[0]) <= weight
+
+
+def test_a_turn_that_is_far_ahead_holds_nobody_back(world: World) -> None:
+    """However many tickets a flow has had alone, it is ahead of newcomers by one ticket."""
+    limiter = world.limiter(per_minute(4))
+    alone = Flow("alone", open_waves=2)
+    taken = 0
+    for _ in range(3_000):
+        world.clock.advance(1)
+        taken += isinstance(limiter.reserve(world.item, 1, flow=alone), Granted)
+    assert taken >= 150
+    got = [0, 0]
+    for _ in range(600):
+        world.clock.advance(1)
+        for number, flow in enumerate((alone, B)):
+            got[number] += isinstance(limiter.reserve(world.item, 1, flow=flow), Granted)
+
+    assert abs(got[0] - got[1]) <= 1
+
+
+def test_a_flow_of_more_waves_than_weight_has_no_more_than_its_weight(world: World) -> None:
+    """Three waves of one tenant and one of another share evenly, though all find a place."""
+    limiter = world.limiter(per_minute(4))
+    many, got = Flow("many", open_waves=3), [0, 0]
+    held: list[datetime] = [NOON] * 4
+    for _ in range(1_200):
+        world.clock.advance(1)
+        for number in range(4):
+            flow = many if number < 3 else B
+            if held[number] <= world.clock.at:
+                answer = limiter.reserve(world.item, 1, flow=flow)
+                if isinstance(answer, Granted):
+                    got[flow is B] += 1
+                    held[number] = answer.due_at[0]
+
+    assert sum(got) >= 63
+    assert abs(got[0] - got[1]) <= 3
+
+
+def test_a_wave_has_its_block_where_half_of_the_line_is_free(world: World) -> None:
+    """One wave of weight six is let in for its round at once: while it waits, others are, too."""
+    limiter = world.limiter(per_minute(60))
+    heavy = Flow("heavy", 6)
+    granted(limiter, world.item)
+    granted(limiter, world.item, flow=Flow("many", open_waves=2))
+
+    assert granted(limiter, world.item, 6, flow=heavy).count == 6
 
 
 def test_an_idle_item_keeps_no_turns(world: World) -> None:
@@ -233,38 +314,19 @@ def test_an_idle_item_keeps_no_turns(world: World) -> None:
     assert isinstance(limiter.reserve(world.item, 4), Parked)
     world.clock.advance(3600)
 
-    block = granted(limiter, world.item, 4, turn=5)
-
-    assert (block.count, block.turn) == (4, 0)
+    assert granted(limiter, world.item, 4).count == 4
 
 
-def test_a_stale_process_cannot_bring_the_turn_back(world: World) -> None:
-    """Who begins now begins where the rounds are, whatever its picture says."""
-    stale, busy = world.limiter(per_minute(4)), world.limiter(per_minute(4))
-    first = granted(stale, world.item, 12).first
-    assert isinstance(stale.reserve(world.item, 1), Parked)
-    world.clock.at = NOON + timedelta(seconds=11 * 18.75)
-    turn = granted(busy, world.item).turn
-    world.clock.at = NOON + timedelta(seconds=13 * 18.75 - 1)
-    stale.refresh(world.item)
-    ahead = granted(busy, world.item, turn=turn + ROUND)
-
-    behind = granted(stale, world.item)
-
-    assert (ahead.first, ahead.turn) == (first + 13, turn + ROUND)
-    assert (behind.first, behind.turn) == (first + 14, turn + ROUND)
-
-
-def test_a_stale_process_cannot_take_a_turn_twice(world: World) -> None:
-    """A spare ticket that somebody else took meanwhile is no spare one."""
+def test_stale_processes_cannot_take_one_turn_twice(world: World) -> None:
+    """A turn that another wave of the flow took meanwhile is no turn, whatever one knew."""
     stale, busy = world.limiter(per_minute(4)), world.limiter(per_minute(4))
     granted(stale, world.item, 12)
     assert isinstance(stale.reserve(world.item, 1), Parked)
     world.clock.at = NOON + timedelta(seconds=12 * 18.75 - 1.5)
     stale.refresh(world.item)
-    mine = granted(busy, world.item)
+    mine = granted(busy, world.item, flow=A)
 
-    answer = stale.reserve(world.item, 1, turn=mine.turn + ROUND)
+    answer = stale.reserve(world.item, 1, flow=A)
 
     assert mine.due_at == seconds(225)
     assert isinstance(answer, Parked)

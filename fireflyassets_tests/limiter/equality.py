@@ -8,14 +8,13 @@ from datetime import timedelta
 
 from hypothesis import strategies as st
 
-from fireflyassets.limiter.arithmetic import ROUND
 from fireflyassets.limiter.errors import OverrideRefused
 from fireflyassets.limiter.port import Flow, Granted, Limiter, Ticket
 from fireflyassets_tests.limiter.worlds import StandingClock, per_minute
 
 Step = tuple[str, float]
 RATES = st.sampled_from([4, 60, 600, 3000])
-OTHER = Flow("acme", ROUND // 3)
+FLOWS = [Flow("acme", 3), Flow("b.e-t_a"), Flow("beta", 7)]
 DAYS = st.sampled_from([None, 9])
 
 
@@ -41,15 +40,11 @@ def steps(most: int) -> st.SearchStrategy[list[Step]]:
 def compare(limiters: Sequence[Limiter], item: str, clock: StandingClock, told: list[Step]) -> None:
     """Take the steps with each limiter; answers, states and what a ticket may do must be equal."""
     held: Ticket | None = None
-    turns = [0] * 3
     for number, step in enumerate(told):
         if step[0] == "advance":
             clock.advance(step[1])
-        turn = turns[number % len(turns)]
-        answers = [_take(limiter, item, step, number, turn, held) for limiter in limiters]
+        answers = [_take(limiter, item, step, number, held) for limiter in limiters]
         assert answers == answers[:1] * len(answers)
-        if isinstance(answers[0], Granted):
-            turns[number % len(turns)] = answers[0].turn and answers[0].turn + ROUND // 2
         states = [limiter.state(item) for limiter in limiters]
         assert states == states[:1] * len(states)
         if isinstance(answers[0], Granted):
@@ -59,15 +54,14 @@ def compare(limiters: Sequence[Limiter], item: str, clock: StandingClock, told: 
             assert looks == looks[:1] * len(looks)
 
 
-def _take(
-    limiter: Limiter, item: str, step: Step, number: int, turn: int, held: Ticket | None
-) -> object:
+def _take(limiter: Limiter, item: str, step: Step, number: int, held: Ticket | None) -> object:
     kind, amount = step
     duration = timedelta(seconds=(3, 90, 4000)[number % 3])
+    flow = FLOWS[number % 3]
     actions: dict[str, Callable[[], object]] = {
-        "reserve": lambda: limiter.reserve(item, int(amount), turn=turn),
-        "turn": lambda: [limiter.reserve(item, 5, turn=turn) for _ in range(3 + int(amount))],
-        "flow": lambda: [limiter.reserve(item, 5, flow=OTHER) for _ in range(int(amount))],
+        "reserve": lambda: limiter.reserve(item, int(amount)),
+        "turn": lambda: [limiter.reserve(item, 5, flow=flow) for _ in range(3 + int(amount))],
+        "flow": lambda: [limiter.reserve(item, 5, flow=FLOWS[0]) for _ in range(int(amount))],
         "noticed": lambda: limiter.reserve(item, 2, notice=timedelta(seconds=amount)),
         "pause": lambda: limiter.pause(item, timedelta(seconds=amount)),
         "override": lambda: limiter.override(

@@ -21,16 +21,16 @@ from fireflyassets.limiter.arithmetic import (
     DAY_US,
     HORIZON_US,
     LATE_US,
-    ROUND,
     SECOND_US,
     STALE_US,
     State,
     instant,
     paced_interval,
 )
-from fireflyassets.limiter.dynamodb import DynamoLimiter, decode
+from fireflyassets.limiter.dynamodb import DynamoLimiter
+from fireflyassets.limiter.dynamodb_words import decode
 from fireflyassets.limiter.limits import Limits
-from fireflyassets.limiter.port import Due, Granted, Stale, Ticket, Voided, Waiting
+from fireflyassets.limiter.port import NOBODY, Due, Flow, Granted, Stale, Ticket, Voided, Waiting
 from fireflyassets_tests.limiter.plans import (
     MAX_SKEW_US,
     Advance,
@@ -65,7 +65,7 @@ class Process:
     limiter: DynamoLimiter
     skew: int
     alarms: dict[int, int] = field(default_factory=dict[int, int])
-    turn: int = 0
+    flow: Flow = NOBODY
 
 
 LimiterFactory = Callable[["DynamoDBClient", Callable[[], datetime]], DynamoLimiter]
@@ -88,7 +88,8 @@ class Interleaving:
 
     def _process(self, factory: LimiterFactory, skew: int) -> Process:
         client = cast("DynamoDBClient", self.table)
-        return Process(factory(client, lambda: instant(self.now + skew)), skew)
+        flow = Flow("ahead" if skew > 0 else "behind", 3)
+        return Process(factory(client, lambda: instant(self.now + skew)), skew, flow=flow)
 
     def run(self) -> None:
         """Do everything, let all tickets fire, and look at what fired."""
@@ -138,10 +139,9 @@ class Interleaving:
         return travel
 
     def _reserve(self, process: Process, count: int) -> None:
-        answer = process.limiter.reserve(ITEM, count, turn=process.turn)
+        answer = process.limiter.reserve(ITEM, count, flow=process.flow)
         if not isinstance(answer, Granted):
             return
-        process.turn = answer.turn and answer.turn + ROUND
         for ticket in answer.tickets:
             if ticket.number in self.granted:
                 raise InvariantBroken(f"Ticket {ticket.number} was handed out twice.")
@@ -282,6 +282,9 @@ def _decode(stored: Attributes) -> State:
 
 
 def _compare(before: State, after: State) -> None:
+    in_turn = after.turn and after.next_number > before.next_number
+    if in_turn and sum(after.flows.values()) <= sum(before.flows.values()):
+        raise InvariantBroken("A ticket in turn cost nobody's turn.")
     if 0 < after.turn < before.turn:
         raise InvariantBroken("The turn went back.")
     for name in ("epoch", "next_number", "sequence", "blocked", "day"):

@@ -14,9 +14,9 @@ from typing import Any, cast
 
 from botocore.exceptions import ClientError
 
-Attributes = dict[str, dict[str, str]]
+Attributes = dict[str, dict[str, Any]]
 Request = dict[str, Any]
-NAME = re.compile(r"[a-z]+\Z")
+NAME = re.compile(r"[a-z]+(\.#[a-z]+)?\Z")
 VALUE = re.compile(r":[a-z]+\Z")
 COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
     "=": eq,
@@ -77,7 +77,7 @@ def parse_condition(text: str) -> tuple[Comparison, ...]:
 
 
 def _comparison(term: str) -> Comparison:
-    if missing := re.fullmatch(r"attribute_not_exists\((\w+)\)", term):
+    if missing := re.fullmatch(r"attribute_not_exists\(([\w.#]+)\)", term):
         return Comparison(_name(missing[1]), "missing", "")
     match term.split(" "):
         case [left, comparator, right] if comparator in COMPARISONS:
@@ -134,13 +134,35 @@ class StrictTable:
         named = named_values(update, condition)
         if not (named <= set(values) if self.spare_values else named == set(values)):
             raise GrammarError(f"Values named and given differ: {update} IF {condition}")
+        named_paths = request.get("ExpressionAttributeNames", {})
+        paths = {word for word in (update + condition).split() if "#" in word}
+        if bool(named_paths) != bool(paths):
+            raise GrammarError(f"Names used and given differ: {update} IF {condition}")
         stored = self.items.get(key)
-        if not all(_holds(stored, comparison, values) for comparison in parse_condition(condition)):
+        seen = _flat(stored, named_paths)
+        if not all(_holds(seen, comparison, values) for comparison in parse_condition(condition)):
             raise _lost(stored)
-        after = {"pk": {"S": key}, **(stored or {})}
-        after |= {a.target: _assigned(stored or {}, a, values) for a in parse_update(update)}
+        assigned = {a.target: _assigned(seen or {}, a, values) for a in parse_update(update)}
+        after: Attributes = {"pk": {"S": key}, **(stored or {})}
+        for target, value in assigned.items():
+            name, _, within = target.partition(".")
+            inside = {"M": {**after[name]["M"], named_paths[within]: value}} if within else value
+            after[name] = inside
         self.items[key] = after
         return {"Attributes": dict(after)}
+
+
+def _flat(stored: Attributes | None, names: Mapping[str, str]) -> Attributes | None:
+    """Return the item with what is named within its maps beside the maps."""
+    if stored is None:
+        return None
+    within = {
+        f"{name}.{alias}": value["M"][word]
+        for name, value in stored.items()
+        for alias, word in names.items()
+        if "M" in value and word in value["M"]
+    }
+    return {**stored, **within}
 
 
 def _lost(stored: Attributes | None) -> ClientError:

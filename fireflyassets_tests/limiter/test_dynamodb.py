@@ -19,14 +19,16 @@ from botocore.exceptions import (
 from hypothesis import given, settings
 
 from fireflyassets.limiter.arithmetic import State
-from fireflyassets.limiter.dynamodb import (
+from fireflyassets.limiter.dynamodb import DynamoLimiter, table_spec
+from fireflyassets.limiter.dynamodb_words import (
     ATTRIBUTES,
     COLD,
     DAY,
+    FIRST_TURN,
+    FLOWS,
     HOT,
     IDLE,
     INIT,
-    NEW_TURN,
     REASON,
     REBASE,
     RESET,
@@ -34,11 +36,9 @@ from fireflyassets.limiter.dynamodb import (
     TURN,
     UPGRADE,
     WORDS,
-    DynamoLimiter,
     Expression,
-    table_spec,
 )
-from fireflyassets.limiter.errors import LimiterUnavailable
+from fireflyassets.limiter.errors import LimiterUnavailable, TableMissing
 from fireflyassets.limiter.memory import MemoryLimiter
 from fireflyassets.limiter.port import Granted, Parked, Voided
 from fireflyassets_tests.limiter.equality import DAYS, RATES, Step, compare, steps
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 ITEM = "organisation#firefly"
 ALL = {"INIT": INIT, "HOT": HOT, "COLD": COLD, "IDLE": IDLE, "DAY": DAY}
 ALL |= {"REBASE": REBASE, "TALLY": TALLY, "RESET": RESET}
-ALL |= {"UPGRADE": UPGRADE, "TURN": TURN, "NEW_TURN": NEW_TURN}
+ALL |= {"UPGRADE": UPGRADE, "TURN": TURN, "FIRST_TURN": FIRST_TURN}
 GOLDEN = {
     "HOT": Expression(
         "SET nxt = nxt + :k, vt = :vt, dcnt = dcnt + :k, seq = seq + :one",
@@ -66,11 +66,11 @@ GOLDEN = {
         "AND vt <= :vt",
     ),
     "COLD": Expression(
-        "SET nxt = :nfk, vt = :vt, dcnt = dcnt + :k, seq = seq + :one",
+        "SET nxt = :nfk, vt = :vt, flows = :flows, dcnt = dcnt + :k, seq = seq + :one",
         "ep = :ep AND dday = :day AND dcnt <= :droom AND nxt < :nfloor",
     ),
     "IDLE": Expression(
-        "SET nxt = :nfk, bn = :nfloor, bt = :bt, vt = :vt, ep = ep + :one, "
+        "SET nxt = :nfk, bn = :nfloor, bt = :bt, vt = :vt, flows = :flows, ep = ep + :one, "
         "dcnt = dcnt + :k, seq = seq + :one",
         "ep = :ep AND dday = :day AND dcnt <= :droom AND nxt < :nfloor",
     ),
@@ -84,7 +84,7 @@ GOLDEN = {
         "dcnt = dcnt + :moved, rcnt = rcnt + :refused, "
         "asof = :asof, since = :since, ointv = :ointv, ountil = :ountil, osince = :osince, "
         "oby = :oby, owhy = :owhy, src = :src, why = :why, ep = ep + :one, seq = seq + :one",
-        "ep = :ep",
+        "ep = :ep AND vt <= :vt",
     ),
     "TALLY": Expression("SET rcnt = rcnt + :one, seq = seq + :one", "ep = :ep"),
     "INIT": Expression(
@@ -92,7 +92,8 @@ GOLDEN = {
         "ep = :ep, seq = :seq, blocked = :blocked, ldec = :ldec, linc = :linc, vt = :vt, "
         "opened = :opened, dday = :dday, "
         "dcnt = :dcnt, dlim = :dlim, rcnt = :rcnt, asof = :asof, since = :since, ointv = :ointv, "
-        "ountil = :ountil, osince = :osince, oby = :oby, owhy = :owhy, src = :src, why = :why",
+        "ountil = :ountil, osince = :osince, oby = :oby, owhy = :owhy, src = :src, why = :why, "
+        "flows = :flows",
         "attribute_not_exists(nom)",
     ),
 }
@@ -106,8 +107,16 @@ def over(table: StrictTable, clock: StandingClock) -> DynamoLimiter:
 
 GOLDEN |= {
     "UPGRADE": Expression(GOLDEN["INIT"].update, "ep = :was AND seq = :old"),
-    "TURN": Expression("SET vt = :vt", "vt < :vt"),
-    "NEW_TURN": Expression("SET vt = :vt", "attribute_not_exists(vt)"),
+    "TURN": Expression(
+        "SET nxt = nxt + :k, vt = :vt, flows.#flow = :on, dcnt = dcnt + :k, seq = seq + :one",
+        "ep = :ep AND dday = :day AND dcnt <= :droom AND nxt >= :nfloor AND nxt <= :nlast "
+        "AND vt <= :vt AND flows.#flow = :was",
+    ),
+    "FIRST_TURN": Expression(
+        "SET nxt = nxt + :k, vt = :vt, flows.#flow = :on, dcnt = dcnt + :k, seq = seq + :one",
+        "ep = :ep AND dday = :day AND dcnt <= :droom AND nxt >= :nfloor AND nxt <= :nlast "
+        "AND vt <= :vt AND attribute_not_exists(flows.#flow)",
+    ),
 }
 
 
@@ -143,8 +152,8 @@ def test_the_grammar_check_can_fail(update: str, condition: str) -> None:
 
 def test_every_field_has_an_attribute() -> None:
     """A field of the state that is not stored would silently be lost."""
-    names = [*ATTRIBUTES.values(), *WORDS.values(), REASON]
-    assert {field.name for field in fields(State)} == {*ATTRIBUTES, *WORDS, "reason"}
+    names = [*ATTRIBUTES.values(), *WORDS.values(), REASON, FLOWS]
+    assert {field.name for field in fields(State)} == {*ATTRIBUTES, *WORDS, "reason", "flows"}
     assert len(set(names)) == len(names)
 
 
@@ -224,7 +233,6 @@ OUTAGES = [
     ClientError({"Error": {"Code": "ProvisionedThroughputExceededException"}}, "UpdateItem"),
     ClientError({"Error": {"Code": "InternalServerError"}}, "UpdateItem"),
     ClientError({"Error": {"Code": "AccessDeniedException"}}, "UpdateItem"),
-    ClientError({"Error": {"Code": "ResourceNotFoundException"}}, "UpdateItem"),
     ReadTimeoutError(endpoint_url="http://127.0.0.1"),
     ConnectTimeoutError(endpoint_url="http://127.0.0.1"),
     EndpointConnectionError(endpoint_url="http://127.0.0.1"),
@@ -244,6 +252,16 @@ def test_a_table_that_does_not_answer_hands_nothing_out(error: Exception) -> Non
         lambda: limiter.state(ITEM),
     ):
         with pytest.raises(LimiterUnavailable, match="Look at the store"):
+            call()
+
+
+def test_a_table_that_is_not_there_is_told_as_such() -> None:
+    """Whoever forgot to create it, or named another, reads that, and not of an outage."""
+    error = ClientError({"Error": {"Code": "ResourceNotFoundException"}}, "GetItem")
+    limiter = over(Refusing(error=error), StandingClock())
+
+    for call in (lambda: limiter.register(ITEM, per_minute(60)), lambda: limiter.state(ITEM)):
+        with pytest.raises(TableMissing, match="there is no table tickets"):
             call()
 
 
@@ -269,6 +287,7 @@ def test_a_registration_that_failed_is_made_up_for() -> None:
 
 
 EARLIER = [
+    pytest.param(["flows"], id="no-flows"),
     pytest.param(["opened"], id="no-breaker"),
     pytest.param(["opened", "vt"], id="no-turns"),
     pytest.param(["opened", "vt", "bbt", "src"], id="no-source"),

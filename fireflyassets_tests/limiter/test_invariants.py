@@ -14,14 +14,16 @@ from hypothesis import Phase, given, settings
 
 from fireflyassets.limiter import protocol
 from fireflyassets.limiter.conditional import Applied, Lost
-from fireflyassets.limiter.dynamodb import (
+from fireflyassets.limiter.dynamodb import DynamoLimiter
+from fireflyassets.limiter.dynamodb_words import (
     COLD,
     DAY,
     FENCE,
+    FIRST_TURN,
     HOT,
     IDLE,
     REBASE,
-    DynamoLimiter,
+    TURN,
     Expression,
     Expressions,
 )
@@ -73,10 +75,11 @@ def without(expression: Expression, condition: str) -> Expression:
     return replace(expression, condition=" AND ".join(kept) or "seq >= :zero")
 
 
-# Three conditions are not here. That the turn never goes back wants two askers and a crowd at once,
-# which the contracts' tests have. The floor of a hot write cannot fail while numbers only grow: it
-# guards against whoever hands tickets back one day. The day of a take only decides which of two
-# days counts the tickets of the last milliseconds before midnight.
+# Four conditions are not here. A take in turn has its quota from a hot one. That a hot write finds
+# the turn where it was wants two askers and a crowd at once, which the contracts' tests have. The
+# floor of a hot write cannot fail while numbers only grow: it guards against whoever hands tickets
+# back one day. The day of a take only decides which of two days counts the tickets of the last
+# milliseconds before midnight.
 BROKEN_EXPRESSIONS = {
     "hot without floor, never cold": Expressions(cold=Expression(HOT.update, FENCE)),
     "hot without end": Expressions(hot=without(HOT, "nxt <= :nlast")),
@@ -89,7 +92,21 @@ BROKEN_EXPRESSIONS = {
     "day without guard": Expressions(
         day=replace(DAY, condition="seq >= :zero"),
     ),
-    "rebase without epoch": Expressions(rebase=replace(REBASE, condition="bn >= bn")),
+    "rebase without epoch": Expressions(rebase=without(REBASE, "ep = :ep")),
+    "rebase without turn": Expressions(rebase=without(REBASE, "vt <= :vt")),
+    "turn without end": Expressions(
+        turn=without(TURN, "nxt <= :nlast"), first_turn=without(FIRST_TURN, "nxt <= :nlast")
+    ),
+    "turn without epoch": Expressions(
+        turn=without(TURN, "ep = :ep"), first_turn=without(FIRST_TURN, "ep = :ep")
+    ),
+    "turn without the rounds": Expressions(
+        turn=without(TURN, "vt <= :vt"), first_turn=without(FIRST_TURN, "vt <= :vt")
+    ),
+    "turn without the flow's place": Expressions(turn=without(TURN, "flows.#flow = :was")),
+    "first turn without the flow's place": Expressions(
+        first_turn=without(FIRST_TURN, "attribute_not_exists(flows.#flow)")
+    ),
 }
 
 

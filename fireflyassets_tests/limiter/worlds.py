@@ -13,7 +13,7 @@ from botocore.config import Config
 from botocore.session import get_session
 
 from fireflyassets.limiter.limits import Limits
-from fireflyassets.limiter.port import Granted, Limiter
+from fireflyassets.limiter.port import NOBODY, Flow, Granted, Limiter
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -71,9 +71,9 @@ def dynamodb_client(endpoint: str) -> "DynamoDBClient":
     return cast("DynamoDBClient", client)
 
 
-def granted(limiter: Limiter, item: str, count: int = 1, *, turn: int = 0) -> Granted:
+def granted(limiter: Limiter, item: str, count: int = 1, *, flow: Flow = NOBODY) -> Granted:
     """Take tickets that must be there."""
-    answer = limiter.reserve(item, count, turn=turn)
+    answer = limiter.reserve(item, count, flow=flow)
     assert isinstance(answer, Granted), answer
     return answer
 
