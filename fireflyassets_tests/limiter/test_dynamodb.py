@@ -6,6 +6,7 @@ answers. Not here: promises that every store keeps (`contracts`).
 
 from dataclasses import dataclass, field, fields
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import pytest
@@ -29,6 +30,7 @@ from fireflyassets.limiter.dynamodb_words import (
     HOT,
     IDLE,
     INIT,
+    LAYOUT,
     REASON,
     REBASE,
     RESET,
@@ -56,6 +58,8 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 ITEM = "organisation#firefly"
+# Source: "Reserved words in DynamoDB", Amazon DynamoDB Developer Guide.
+RESERVED = frozenset(Path(__file__).with_name("dynamodb_reserved_words.txt").read_text().split())
 ALL = {"INIT": INIT, "HOT": HOT, "COLD": COLD, "IDLE": IDLE, "DAY": DAY}
 ALL |= {"REBASE": REBASE, "TALLY": TALLY, "RESET": RESET}
 ALL |= {"UPGRADE": UPGRADE, "TURN": TURN, "FIRST_TURN": FIRST_TURN}
@@ -148,6 +152,40 @@ def test_the_grammar_check_can_fail(update: str, condition: str) -> None:
     """What emulators accept and the service refuses is refused here."""
     with pytest.raises(GrammarError):
         named_values(update, condition)
+
+
+def reserved_in(expression: Expression) -> set[str]:
+    """Return the attribute names of *expression* that the service reserves, whatever their case."""
+    names = [
+        word
+        for part in parse_update(expression.update)
+        for word in (part.target, part.left, part.right or "")
+    ]
+    for part in parse_condition(expression.condition):
+        names += [part.left, part.right]
+    plain = (word for name in names for word in name.split(".") if word[:1] not in ":#")
+    return {word for word in plain if word.upper() in RESERVED}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_no_expression_names_a_reserved_word(name: str) -> None:
+    """The service refuses one that is not written as a placeholder; most emulators do not."""
+    assert reserved_in(GOLDEN[name]) == reserved_in(ALL[name]) == set()
+
+
+def test_no_attribute_is_a_reserved_word() -> None:
+    """What is stored under a reserved word could not be named when it is needed."""
+    assert not {name for name in LAYOUT | {"pk"} if name.upper() in RESERVED}
+
+
+def test_a_reserved_word_is_found_in_each_place() -> None:
+    """As a target, as an operand, in a condition and within a map; a placeholder is none."""
+    assert len(RESERVED) == 573
+    assert reserved_in(Expression("SET count = nxt + :k", "ep = :ep")) == {"count"}
+    assert reserved_in(Expression("SET nxt = total + :k", "ep = :ep")) == {"total"}
+    assert reserved_in(Expression("SET nxt = :k", "attribute_not_exists(state)")) == {"state"}
+    assert reserved_in(Expression("SET nxt = :k", "nxt < counter")) == {"counter"}
+    assert reserved_in(Expression("SET data.#count = :k", "ep = :ep")) == {"data"}
 
 
 def test_every_field_has_an_attribute() -> None:
