@@ -54,6 +54,9 @@ def add_to(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
         help="how long: 90s, 30m, 2h, 1d; a week at most",
     )
     override.add_argument("--why", required=True, help="the reason, in one line")
+    override.add_argument(
+        "--replace", action="store_true", help="replace one of somebody else that is in force"
+    )
     override.set_defaults(run=run_override)
     clear = commands.add_parser("clear", help="end an override before its time")
     clear.add_argument("item", help="organisation#family, as the table names it")
@@ -135,10 +138,18 @@ def override(desk: Desk, arguments: argparse.Namespace) -> Iterator[str]:
     item: str = arguments.item
     organisation, family = _known_item(desk, item)
     desk.limiter.register(item, desk.catalogue.limits_for(organisation, family))
-    made = desk.limiter.override(
-        item, arguments.rate, duration=arguments.duration, by=arguments.by, why=arguments.why
+    answer = desk.limiter.override(
+        item,
+        arguments.rate,
+        duration=arguments.duration,
+        by=arguments.by,
+        why=arguments.why,
+        replace=arguments.replace,
     )
-    yield f"{item}: {override_sentence(made, desk.limiter.now())}."
+    now = desk.limiter.now()
+    yield f"{item}: {override_sentence(answer.made, now)}."
+    if answer.replaced is not None:
+        yield f"{item}: replaced, {override_sentence(answer.replaced, now)}."
 
 
 def clear(desk: Desk, arguments: argparse.Namespace) -> Iterator[str]:

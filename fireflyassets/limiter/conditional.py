@@ -25,6 +25,7 @@ from fireflyassets.limiter.overriding import (
     audit_opened,
     audit_reset,
     audit_set,
+    check_standing,
     check_words,
 )
 from fireflyassets.limiter.port import (
@@ -35,6 +36,7 @@ from fireflyassets.limiter.port import (
     Granted,
     ItemState,
     Limiter,
+    Overridden,
     Override,
     Parked,
     Paused,
@@ -43,7 +45,7 @@ from fireflyassets.limiter.port import (
     Voided,
     Waiting,
 )
-from fireflyassets.limiter.showing import override_of, shown, stored_override
+from fireflyassets.limiter.showing import override_of, shown, standing_override, stored_override
 
 # Two lost writes are normal after idle time, five can follow from a raise, a new day and a race.
 TRIES = 12
@@ -167,23 +169,31 @@ class ConditionalLimiter(Limiter):
         self._change(ticket.item, lambda state, now: rates.plan_answered(state, now, ticket.number))
 
     def override(
-        self, item: str, rate_per_minute: float, *, duration: timedelta, by: str, why: str
-    ) -> Override:
+        self,
+        item: str,
+        rate_per_minute: float,
+        *,
+        duration: timedelta,
+        by: str,
+        why: str,
+        replace: bool = False,
+    ) -> Overridden:
         """Set the item's rate by hand for a time; see `Limiter.override`."""
         interval = asked_interval(item, rate_per_minute, duration=duration, by=by, why=why)
         lasts = duration // timedelta(microseconds=1)
 
         def plan(state: State, now: int) -> protocol.Rebase:
+            check_standing(item, standing_override(state, now), by=by, replace=replace)
             if interval < state.nominal:
                 raise OverrideRefused(item, ABOVE_CONTRACT)
             setting = rates.Setting(interval, now + lasts, by, why)
             return rates.plan_override(state, now, setting)
 
         self.refresh(item)
-        _, after = self._change(item, plan)
-        override = stored_override(after)
-        audit_set(item, override)
-        return override
+        before, after = self._change(item, plan)
+        made = stored_override(after)
+        audit_set(item, made)
+        return Overridden(made, standing_override(before, after.over_since))
 
     def clear_override(self, item: str, *, by: str) -> Override | None:
         """End an override before its time; see `Limiter.clear_override`."""

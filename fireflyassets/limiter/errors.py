@@ -42,6 +42,16 @@ class OverrideRefused(LimiterError):
         self.item = item
 
 
+class OverrideStands(LimiterError):
+    """Somebody else's override is in force; nothing was changed."""
+
+    remedy = "Ask them, or replace it: `fireflyassets limits override ... --replace`."
+
+    def __init__(self, item: str, told: str) -> None:
+        super().__init__(f"Item {item}: an override is in force: {told}. {self.remedy}")
+        self.item = item
+
+
 class ReservationContended(LimiterError):
     """Every write of a reservation or a pause lost its condition."""
 

@@ -9,7 +9,7 @@ import math
 from datetime import datetime, timedelta
 
 from fireflyassets.limiter import arithmetic as law
-from fireflyassets.limiter.errors import OverrideRefused
+from fireflyassets.limiter.errors import OverrideRefused, OverrideStands
 from fireflyassets.limiter.limits import Limits
 from fireflyassets.limiter.port import Override
 
@@ -37,6 +37,21 @@ def asked_interval(
         raise OverrideRefused(item, f"{duration} is no time for an override")
     check_words(item, by=by, why=why)
     return interval
+
+
+def check_standing(item: str, standing: Override | None, *, by: str, replace: bool) -> None:
+    """Let nobody replace somebody else's override unawares.
+
+    Raises:
+        OverrideStands: *standing* is in force, not of *by*, and is not to be replaced.
+    """
+    if standing is None or replace or standing.by == by:
+        return
+    told = (
+        f"{standing.rate_per_minute:.4g} calls a minute from {standing.since:%Y-%m-%d %H:%M:%S} "
+        f"until {standing.until:%Y-%m-%d %H:%M:%S} UTC, set by {standing.by}: {standing.why}"
+    )
+    raise OverrideStands(item, told)
 
 
 def check_words(item: str, *, by: str, why: str) -> None:

@@ -147,6 +147,14 @@ class Override:
 
 
 @dataclass(frozen=True, slots=True)
+class Overridden:
+    """What an operator set, and the override that was in force until then, if there was one."""
+
+    made: Override
+    replaced: Override | None
+
+
+@dataclass(frozen=True, slots=True)
 class ItemState:
     """What people are shown about one item; rates in calls per minute, counts of today in UTC.
 
@@ -239,14 +247,25 @@ class Limiter(ABC):
 
     @abstractmethod
     def override(
-        self, item: str, rate_per_minute: float, *, duration: timedelta, by: str, why: str
-    ) -> Override:
-        """Set the item's rate by hand for *duration*, for all processes; replaces an earlier one.
+        self,
+        item: str,
+        rate_per_minute: float,
+        *,
+        duration: timedelta,
+        by: str,
+        why: str,
+        replace: bool = False,
+    ) -> Overridden:
+        """Set the item's rate by hand for *duration*, for all processes.
+
+        It replaces an earlier one of the same *by*, and with *replace* anybody's; the answer has
+        the one in force that it replaced, as it was when the write held.
 
         Whoever sets it, and for how long, goes to the log. A rate that refusals had lowered is
         lifted to it; refusals after it lower the rate further, and it never lifts a pause.
 
         Raises:
+            OverrideStands: One that somebody else set is in force; nothing was changed.
             OverrideRefused: The rate is not above zero or above the contract's, the duration is
                 not above zero or over a week, or *by* or *why* says nothing or too much.
         """

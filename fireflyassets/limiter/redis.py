@@ -8,7 +8,6 @@ are void then, and the day's count starts anew. A replica that takes over withou
 may hand those tickets out once more.
 """
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -21,6 +20,7 @@ from fireflyassets.limiter.errors import (
     ItemBroken,
     LimiterUnavailable,
     OverrideRefused,
+    ReservationContended,
     UnknownItem,
 )
 from fireflyassets.limiter.known import KnownStates
@@ -34,6 +34,7 @@ from fireflyassets.limiter.overriding import (
     audit_opened,
     audit_reset,
     audit_set,
+    check_standing,
     check_words,
 )
 from fireflyassets.limiter.port import (
@@ -44,8 +45,8 @@ from fireflyassets.limiter.port import (
     Granted,
     ItemState,
     Limiter,
+    Overridden,
     Override,
-    PaceReason,
     Parked,
     ParkReason,
     Paused,
@@ -54,11 +55,12 @@ from fireflyassets.limiter.port import (
     Voided,
     Waiting,
 )
-from fireflyassets.limiter.redis_law import FIELDS, WORDS
+from fireflyassets.limiter.redis_law import state_of, text_of
 from fireflyassets.limiter.redis_script import LAW
 from fireflyassets.limiter.showing import override_of, shown, stored_override
 
 OFFSET_LIFE_US = 60 * law.SECOND_US  # Clocks drift: after a minute a worse measurement is better.
+OVERRIDE_TRIES = 12  # The law rarely moves between reading and setting.
 UNMEASURED_US = law.DAY_US
 REFUSALS = {
     "ahead": ParkReason.TOO_FAR_AHEAD,
@@ -198,17 +200,28 @@ class RedisLimiter(Limiter):
             self._call(ticket.item, "answered", ticket.number)
 
     def override(
-        self, item: str, rate_per_minute: float, *, duration: timedelta, by: str, why: str
-    ) -> Override:
+        self,
+        item: str,
+        rate_per_minute: float,
+        *,
+        duration: timedelta,
+        by: str,
+        why: str,
+        replace: bool = False,
+    ) -> Overridden:
         """Set the item's rate by hand for a time; see `Limiter.override`."""
         interval = asked_interval(item, rate_per_minute, duration=duration, by=by, why=why)
         lasts = duration // timedelta(microseconds=1)
-        answer = self._call(item, "override", interval, lasts, by, why)
-        if answer.outcome == "above":
-            raise OverrideRefused(item, ABOVE_CONTRACT)
-        override = stored_override(answer.state)
-        audit_set(item, override)
-        return override
+        for _ in range(OVERRIDE_TRIES):
+            seen = override_of(before := self._call(item, "read").state)
+            check_standing(item, seen, by=by, replace=replace)
+            answer = self._call(item, "override", interval, lasts, by, why, before.epoch)
+            if answer.outcome == "above":
+                raise OverrideRefused(item, ABOVE_CONTRACT)
+            if answer.outcome == "overridden":
+                audit_set(item, made := stored_override(answer.state))
+                return Overridden(made, seen)
+        raise ReservationContended(item, tries=OVERRIDE_TRIES)
 
     def clear_override(self, item: str, *, by: str) -> Override | None:
         """End an override before its time; see `Limiter.clear_override`."""
@@ -238,14 +251,14 @@ class RedisLimiter(Limiter):
             raw = cast("list[bytes | str]", answered)
         except self._outages as error:
             raise LimiterUnavailable(item, type(error).__name__) from error
-        outcome, *rest = [_text(value) for value in raw]
+        outcome, *rest = [text_of(value) for value in raw]
         if not rest:
             return self._made_again(item, operation, *arguments)
         if outcome == "broken":
             raise ItemBroken(item, rest[0])
         first, second, third, server_time, *stored = rest
         self._measure(int(server_time), asked_at)
-        state = _state(stored)
+        state = state_of(stored)
         self._known.learn(item, state, at=asked_at + self._offset.value, before=before)
         if before is not None and before.state.has_ended_override(int(server_time)):
             audit_ended(item, stored_override(before.state))
@@ -285,15 +298,3 @@ class RedisLimiter(Limiter):
 
     def _local(self, server_time: int) -> datetime:
         return instant(server_time - self._offset.value)
-
-
-def _state(stored: Sequence[str]) -> State:
-    reason, by, why, source, flows = stored[: len(WORDS)]
-    numbers = dict(zip(FIELDS, map(int, stored[len(WORDS) :]), strict=True))
-    told = PaceReason[reason]
-    kept = {name: int(at) for name, at in json.loads(flows or "{}").items()}
-    return State(**numbers, over_by=by, over_why=why, source=source, reason=told, flows=kept)
-
-
-def _text(value: bytes | str) -> str:
-    return value.decode() if isinstance(value, bytes) else value

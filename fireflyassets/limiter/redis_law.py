@@ -1,10 +1,15 @@
 """What the operations of the Redis script stand on: the state, and how its law moves.
 
-Here: the names of the fields, and the first half of the script: loading, saving, answering,
-rebasing and settling. Not here: the operations (`redis_script`).
+Here: the names of the fields, reading them from an answer, and the first half of the script:
+loading, saving, answering, rebasing and settling. Not here: the operations (`redis_script`).
 """
 
+import json
+from collections.abc import Sequence
 from typing import Final
+
+from fireflyassets.limiter.arithmetic import State
+from fireflyassets.limiter.port import PaceReason
 
 WORDS: Final = ("reason", "over_by", "over_why", "source", "flows")
 FIELDS: Final = (
@@ -166,3 +171,17 @@ local function raise()
   s.earned, s.raised, s.since, s.reason = earned, raised, since, reason
 end
 """
+
+
+def state_of(stored: Sequence[str]) -> State:
+    """Return the state that an answer of the script has: its words, then its numbers."""
+    reason, by, why, source, flows = stored[: len(WORDS)]
+    numbers = dict(zip(FIELDS, map(int, stored[len(WORDS) :]), strict=True))
+    told = PaceReason[reason]
+    kept = {name: int(at) for name, at in json.loads(flows or "{}").items()}
+    return State(**numbers, over_by=by, over_why=why, source=source, reason=told, flows=kept)
+
+
+def text_of(value: bytes | str) -> str:
+    """Return a value of an answer as text, whatever the client makes of it."""
+    return value.decode() if isinstance(value, bytes) else value

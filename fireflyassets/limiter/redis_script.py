@@ -7,9 +7,10 @@ against each other.
 
 KEYS: the item. ARGV: the operation, the time in microseconds or ``server``, then ``register``
 nominal, day limit, as of, source; ``reserve`` count, notice, flow, weight, open waves; ``pause``
-microseconds or ``none``; ``override`` interval, microseconds, by, why; ``clear``; ``reset``;
-``answered`` number; ``read``. The answer: ``missing``; ``broken`` and the name of what is wrong; or
-an outcome, three numbers, the time, and the state: its words, then its numbers.
+microseconds or ``none``; ``override`` interval, microseconds, by, why, the epoch that was read;
+``clear``; ``reset``; ``answered`` number; ``read``. The answer: ``missing``; ``broken`` and the
+name of what is wrong; or an outcome, three numbers, the time, and the state: its words, then its
+numbers.
 Numbers are doubles, exact below 2**53: the year 2255 in microseconds.
 """
 
@@ -160,7 +161,8 @@ local function pause(asked)
   return answer('paused', lower and 1 or 0, opens and 1 or 0)
 end
 
-local function override(interval, duration, by, why)
+local function override(interval, duration, by, why, epoch)
+  if s.epoch ~= epoch then return answer('changed') end
   if interval < s.nominal then return answer('above') end
   settle()
   s.earned = math.min(s.earned, interval)
@@ -212,7 +214,7 @@ end
 if operation == 'answered' then return answered(tonumber(ARGV[3])) end
 if operation == 'pause' then return pause(tonumber(ARGV[3]) or $DEFAULT_PAUSE_US) end
 if operation == 'override' then
-  return override(tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5], ARGV[6])
+  return override(tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5], ARGV[6], tonumber(ARGV[7]))
 end
 if operation == 'clear' then return clear() end
 if operation == 'reset' then return reset() end

@@ -47,6 +47,11 @@ def override_of(state: State) -> Override | None:
     return stored_override(state) if state.over_until else None
 
 
+def standing_override(state: State, now: int) -> Override | None:
+    """Return the override that is in force; None if there is none, or its time is over."""
+    return stored_override(state) if state.is_overridden(now) else None
+
+
 def stored_override(state: State) -> Override:
     """Return the override of a state that has one."""
     return Override(

@@ -191,6 +191,26 @@ def test_an_override_from_the_command_line(
     assert office.limiter.state(FIREFLY).rate_per_minute == 48
 
 
+def test_a_colleagues_override_is_replaced_by_name_only(
+    office: Office, run: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without --replace the refusal says whose is in force; with it the answer says whose was."""
+    words = ("override", FIREFLY, "--for", "30m", "--why", "launch", "--rate")
+    assert run(*words, "12", "--by", "ada") == 0
+    office.clock.advance(60)
+    capsys.readouterr()
+
+    assert run(*words, "24", "--by", "grace") == 1
+    refused = capsys.readouterr().err
+    assert "set by ada: launch. Ask them, or replace it" in refused
+    assert office.limiter.state(FIREFLY).rate_per_minute == 12
+
+    assert run(*words, "24", "--by", "grace", "--replace") == 0
+    assert (
+        f"{FIREFLY}: replaced, 12 calls a minute until 12:30:00, set by ada at 12:00:00: launch."
+    ) in capsys.readouterr().out
+
+
 def test_an_item_begins_anew_from_the_command_line(
     office: Office, run: Callable[..., int], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from fireflyassets.limiter.errors import OverrideRefused, UnknownItem
+from fireflyassets.limiter.errors import OverrideRefused, OverrideStands, UnknownItem
 from fireflyassets.limiter.port import (
     Due,
     Granted,
@@ -31,7 +31,8 @@ def slow_down(
     limiter: Limiter, item: str, rate: float = 12, *, duration: timedelta = HOUR
 ) -> Override:
     """Let an operator set a rate."""
-    return limiter.override(item, rate, duration=duration, by="ada", why="a launch next door")
+    answer = limiter.override(item, rate, duration=duration, by="ada", why="a launch next door")
+    return answer.made
 
 
 def test_an_operators_rate_holds_for_every_process(world: World) -> None:
@@ -290,16 +291,47 @@ def test_an_unknown_item_has_no_rate_to_set(world: World) -> None:
 
 
 def test_a_later_override_replaces_an_earlier_one(world: World) -> None:
-    """There is one at a time: the last word counts."""
+    """There is one at a time: the last word counts, and says which was there before."""
     limiter = world.limiter(per_minute(60))
-    slow_down(limiter, world.item)
+    first = slow_down(limiter, world.item)
 
     second = world.limiter().override(
-        world.item, 30, duration=timedelta(minutes=5), by="grace", why="calm again"
+        world.item, 30, duration=timedelta(minutes=5), by="grace", why="calm again", replace=True
     )
 
-    assert limiter.state(world.item).override == second
+    assert second.replaced == first
+    assert limiter.state(world.item).override == second.made
     assert limiter.state(world.item).rate_per_minute == 30
+
+
+def test_somebody_elses_override_stands_until_its_end(world: World) -> None:
+    """Whoever does not say that it is to go is told whose it is; one's own, or an old one, goes."""
+    limiter, other = world.limiter(per_minute(60)), world.limiter(per_minute(60))
+    first = slow_down(limiter, world.item)
+
+    with pytest.raises(OverrideStands, match=r"12 calls .* 12:00:00 until .* 13:00:00 .* ada: a "):
+        other.override(world.item, 30, duration=HOUR, by="grace", why="calm")
+
+    assert limiter.state(world.item).override == first
+    again = limiter.override(world.item, 6, duration=HOUR, by="ada", why="slower")
+    assert again.replaced == first
+    world.clock.advance(3600)
+    assert other.override(world.item, 30, duration=HOUR, by="grace", why="calm").replaced is None
+
+
+def test_an_override_on_an_old_picture_does_not_win_unseen(world: World) -> None:
+    """Of two who set one at once the second is refused, or says that it replaced the first's."""
+    one, two = world.limiter(per_minute(60)), world.limiter(per_minute(60))
+    two.state(world.item)
+    first = slow_down(one, world.item)
+
+    with pytest.raises(OverrideStands, match="ada"):
+        two.override(world.item, 30, duration=HOUR, by="grace", why="calm")
+
+    assert (
+        two.override(world.item, 30, duration=HOUR, by="grace", why="calm", replace=True).replaced
+        == first
+    )
 
 
 def test_it_can_be_cleared_by_anybody(world: World, caplog: pytest.LogCaptureFixture) -> None:
