@@ -13,7 +13,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -27,7 +27,6 @@ from chaos_judge import Look
 from chaos_mutants import BOUNDS, FIGURES, MUTANTS, find
 from chaos_plan import BROKEN, POISON, STRANDED, TENANTS, Plan, drawn
 from chaos_proxy import Proxy
-from fence_books import when
 from fence_judge import Judge
 from fence_project import calls
 
@@ -120,14 +119,19 @@ class Bench:
         watched_at = self._watched()
         self._say("calm")
         calm = [job for job in self.plan.jobs if job.calm]
+        burst = [job for job in self.plan.jobs if job.in_burst]
         self.crowd.send(calm)
-        self._until(lambda: self._rested({job.job_id for job in calm}), CALM_SECONDS)
+        self._until(lambda: self._rested(calm), CALM_SECONDS)
         self._say("faults begin")
         faults_at = _now()
         self.harms.begin()
-        self.crowd.send(job for job in self.plan.jobs if not job.calm)
+        mixed = [job for job in self.plan.jobs if not job.calm and not job.in_burst]
+        self.crowd.send(mixed)
         self.crowd.poison()
-        self._until(lambda: self._rested() and self.harms.are_done(), CHAOS_SECONDS)
+        self._until(lambda: self._rested(mixed) and self.harms.are_done(), CHAOS_SECONDS)
+        self._say("burst")
+        self.crowd.send(burst)
+        self._until(lambda: self._rested(burst), CHAOS_SECONDS)
         first = self._look()
         letters = len(self.crowd.keys(LETTERS))
         self._say("faults end")
@@ -136,14 +140,14 @@ class Bench:
         replayed = chaos_judge.recoverable(self.plan, first)
         self._mend()
         self._until(
-            lambda: chaos_judge.share(replayed, self._look()) == 1 and self._rested(),
+            lambda: chaos_judge.share(replayed, self._look()) == 1 and self._rested(self.plan.jobs),
             MENDED_SECONDS,
         )
         last = self._look()
         billed = [call for call in self._calls() if call["billed"]]
         self._say("judging")
         self._clear(last)
-        told = self._alarms(self._truth(first), watched_at, faults_at)
+        told = self._alarms(watched_at, faults_at)
         return self._judged(first, last, letters, replayed, billed, lifted_at, told)
 
     def _mend(self) -> None:
@@ -175,27 +179,12 @@ class Bench:
         cloudwatch.close()
         return _now()
 
-    def _truth(self, first: Look) -> chaos_alarms.Truth:
-        """Return what happened until the faults were lifted."""
-        bad = {"failed", "dlq", "review"}
-        ended = [
-            (when(row["endedAt"]), row["status"] in bad)
-            for row in first.rows.values()
-            if "endedAt" in row
-        ]
-        refused = [when(str(one["at"])) for one in self._calls() if one["status"] == 429]
-        return chaos_alarms.Truth(ended, refused)
-
     def _calls(self) -> list[dict[str, object]]:
         return calls(self.place.ground.twin)
 
-    def _alarms(
-        self, truth: chaos_alarms.Truth, watched_at: datetime, faults_at: datetime
-    ) -> chaos_alarms.Told:
+    def _alarms(self, watched_at: datetime, faults_at: datetime) -> chaos_alarms.Told:
         cloudwatch = client("cloudwatch", self.place.stack.access.url("aws"))
-        told = chaos_alarms.judge(
-            cloudwatch, truth, begun=watched_at, faults_at=faults_at, ended=_now()
-        )
+        told = chaos_alarms.judge(cloudwatch, begun=watched_at, faults_at=faults_at, ended=_now())
         cloudwatch.close()
         return told
 
@@ -210,6 +199,7 @@ class Bench:
         told: chaos_alarms.Told,
     ) -> Found:
         ground, plan = self.place.ground, self.plan
+        burst = [job for job in plan.jobs if job.in_burst and job.job_id in last.rows]
         kept = self.crowd.keys("review/")
         killed = chaos_judge.inside(ground.kills)
         paid = Judge(ground.books, self._calls(), ground.kills, plan.prompt).judge()
@@ -219,10 +209,11 @@ class Bench:
         wrong = [*chaos_judge.wrong(plan, first, last, killed)]
         wrong += chaos_judge.without_snapshot(plan, first, kept)
         figures: dict[str, float] = {
-            "jobs": len(last.rows),
+            "jobs": len(last.rows) - len(burst),
+            "burst_jobs": len(burst),
             "jobs_lost": len(lost),
             "unexplained_billed": paid.figures["unexplained_billed"] + paid.misstated,
-            "alarms_expected": len(told.expected),
+            "alarms_expected": len(chaos_alarms.ALWAYS),
             "alarms_missed": len(told.missed),
             "alarms_false": len(told.false),
             "replay_recovered_share": chaos_judge.share(replayed, last),
@@ -252,12 +243,10 @@ class Bench:
     def _look(self) -> Look:
         return chaos_judge.look(self.place.ground.books.all("jobs"))
 
-    def _rested(self, job_ids: set[str] | None = None) -> bool:
-        """Say whether nothing more happens to these jobs, or to any, and none is missing."""
+    def _rested(self, sent: Iterable[chaos_judge.Planned]) -> bool:
+        """Say whether nothing more happens to any job, and none of those *sent* is missing."""
         rows = self._look().rows
-        if job_ids is None:
-            job_ids = {job.job_id for job in self.plan.jobs if job.fault.end != chaos_judge.ABSENT}
-            job_ids |= set(rows)
+        job_ids = {job.job_id for job in sent if job.fault.end != chaos_judge.ABSENT} | set(rows)
         later = _now() + timedelta(minutes=4)
         return all(
             job_id in rows and chaos_judge.rests(rows[job_id], later=later) for job_id in job_ids

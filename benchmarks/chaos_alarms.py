@@ -4,7 +4,7 @@ Belongs here: reading them back, scaled periods, which alarms must fire when. Do
 thresholds, which are the product's own (``core/alarm.py``).
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -21,14 +21,15 @@ if TYPE_CHECKING:
 PERIOD = timedelta(seconds=2)
 """Stands for a minute; what a threshold says in seconds stays as it is."""
 SCALE = MINUTE / PERIOD
-ALWAYS = frozenset({"dlq_depth", "no_progress", "breaker_open"})
-"""Fire in each bench: jobs wait in dlq, nobody looks while daemon and watch are dead, and two
-organisations are refused for good."""
-CLEAR_ENDED, CLEAR_SHARE, CLEAR_PERIODS = 24, 0.08, 8
-"""How far beyond a threshold the truth has to be for an alarm to be missed: what processes sent
-stands up to a second after it happened, so that it may fall into the next period."""
-
-LEAST_CALLS = 3
+ALWAYS = frozenset(
+    {"dlq_depth", "no_progress", "breaker_open", "refused_calls", "broken_jobs"},
+)
+"""Fire in each bench, and no other: jobs wait in dlq, nobody looks while daemon and watch are dead,
+two organisations are refused for good, some are told to come back later for a while, and all jobs
+of one are refused at once."""
+STORM_PERIODS, STORM_REFUSALS = 8, 3
+"""How many periods with how many refusals make a storm that nobody may sleep through: more than the
+alarm needs, since what processes send stands up to a second after it happened."""
 
 Numbers = Mapping[datetime, float]
 
@@ -42,55 +43,18 @@ class Change:
     on: bool
 
 
-@dataclass(frozen=True)
-class Truth:
-    """What happened, from the books of others than whoever sends the numbers."""
-
-    ended: Sequence[tuple[datetime, bool]]
-    """When each job ended, as the ledger has it, and whether it ended badly."""
-    refused: Sequence[datetime]
-    """When the vendor answered 429, by its own list."""
-
-    def expected(self) -> frozenset[str]:
-        """Return the alarms that have to fire."""
-        found = set(ALWAYS)
-        for jobs in _cut(self.ended, 5 * PERIOD).values():
-            broken = sum(is_broken for _, is_broken in jobs)
-            if len(jobs) >= CLEAR_ENDED and broken / len(jobs) > CLEAR_SHARE:
-                found.add("broken_jobs")
-        cut = _cut([(at, True) for at in self.refused], PERIOD)
-        # The alarm judges no period of fewer calls, and the vendor's list does not show polls.
-        bad = sorted(at for at, refusals in cut.items() if len(refusals) >= LEAST_CALLS)
-        for first in bad:
-            if all(first + n * PERIOD in bad for n in range(CLEAR_PERIODS)):
-                found.add("refused_calls")
-        return frozenset(found)
-
-    def possible(self) -> frozenset[str]:
-        """Return the alarms that may fire."""
-        found = set(ALWAYS)
-        found |= {"broken_jobs"} if any(is_broken for _, is_broken in self.ended) else set()
-        found |= {"refused_calls"} if self.refused else set()
-        return frozenset(found)
-
-
-def _cut(
-    events: Sequence[tuple[datetime, bool]], period: timedelta
-) -> dict[datetime, list[tuple[datetime, bool]]]:
-    """Return beginning of a period, by the epoch -> what happened in it."""
-    seconds = period.total_seconds()
-    found: defaultdict[datetime, list[tuple[datetime, bool]]] = defaultdict(list)
-    for one in events:
-        start = one[0].timestamp() // seconds * seconds
-        found[datetime.fromtimestamp(start, tz=one[0].tzinfo)].append(one)
-    return found
+def is_storm(refused: Sequence[datetime]) -> bool:
+    """Say whether calls were refused so often, and for so long, that somebody has to be called."""
+    seconds = PERIOD.total_seconds()
+    told = Counter(int(at.timestamp() // seconds) for at in refused)
+    bad = {period for period, refusals in told.items() if refusals >= STORM_REFUSALS}
+    return any(bad.issuperset(range(first, first + STORM_PERIODS)) for first in bad)
 
 
 @dataclass(frozen=True)
 class Told:
     """What the alarms did."""
 
-    expected: frozenset[str]
     missed: frozenset[str]
     false: frozenset[str]
     changes: tuple[Change, ...]
@@ -104,7 +68,6 @@ def is_watched(client: "CloudWatchClient", *, since: datetime, now: datetime) ->
 
 def judge(
     client: "CloudWatchClient",
-    truth: Truth,
     *,
     begun: datetime,
     faults_at: datetime,
@@ -120,10 +83,9 @@ def judge(
     early = {one.alarm for one in changes if one.on and one.at <= faults_at}
     fired = {one.alarm for one in changes if one.on and one.at > faults_at}
     late = {name for name, is_on in on.items() if is_on}
-    expected = truth.expected()
-    false = early | (fired - truth.possible()) | late
+    false = early | (fired - ALWAYS) | late
     told = tuple(sorted(changes, key=lambda one: one.at))
-    return Told(expected, expected - fired, frozenset(false), told)
+    return Told(ALWAYS - fired, frozenset(false), told)
 
 
 def changes_of(alarm: Alarm, reader: "Reader") -> Iterator[Change]:

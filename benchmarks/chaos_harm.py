@@ -17,14 +17,16 @@ from typing import Self
 
 import httpx
 from bench_place import Place
-from chaos_alarms import PERIOD
-from chaos_plan import FAULTS, STORMY, TENANTS, Plan
+from chaos_alarms import PERIOD, is_storm
+from chaos_plan import BURST, FAULTS, STORMY, TENANTS, Plan
 from chaos_proxy import PEACE, Harm, Proxy
+from fence_books import when
 from fence_kills import at_work, kill_runs
 from fence_project import calls
 
 BAD_TIME = Harm(throttled=0.03, conflict=0.03, unheard=0.01, slow=0.05, busy=0.03)
-STORM = timedelta(seconds=24)
+STORM = timedelta(seconds=120)
+"""How long the storm lasts at most; it ends once somebody has to be called for it."""
 BLIND = 8 * PERIOD
 """How long daemon and watch stay dead."""
 _WATCH = Path(__file__).with_name("chaos_watch.py")
@@ -39,8 +41,9 @@ class Harms:
         self._does_kill = kills
         self._dice = random.Random(plan.seed + 1)  # noqa: S311 - times of death are no secret.
         self._tenants = {tenant.name: tenant for tenant in TENANTS}
+        self._stormy = [self._tenants[name].organisation for name in STORMY]
         self._watch: subprocess.Popen[bytes] | None = None
-        self._storm: str | None = None
+        self._storm: list[str] = []
         self._first_refusal = 0.0
         self._todo: list[tuple[float, Callable[[], bool]]] = []
         """At which part of the jobs at rest something is done."""
@@ -59,17 +62,17 @@ class Harms:
     def begin(self) -> None:
         """Script the vendor's faults, and set when all else is due."""
         twin = self._place.ground.twin
-        scripted = [one for fault in FAULTS if (one := fault.scripted())]
+        scripted = [one for fault in (*FAULTS, BURST) if (one := fault.scripted())]
         httpx.post(f"{twin}/_twin/faults", json=scripted, trust_env=False).raise_for_status()
-        storm = {
-            "when": {
-                "endpoint": "generate",
-                "organisation": self._tenants[STORMY].organisation,
-            },
-            "then": {"kind": "storm", "retry_after": "1"},
-        }
+        storm = [
+            {
+                "when": {"endpoint": "generate", "organisation": one},
+                "then": {"kind": "storm", "retry_after": "1"},
+            }
+            for one in self._stormy
+        ]
         told = httpx.post(f"{twin}/_twin/faults", json=storm, trust_env=False).raise_for_status()
-        self._storm = told.json()["faults"][0]["id"]
+        self._storm = [one["id"] for one in told.json()["faults"]]
         draw = self._dice.uniform
         self._todo = [(0.0, self._calm_down)]
         if not self._does_kill:
@@ -120,17 +123,21 @@ class Harms:
         return True
 
     def _calm_down(self) -> bool:
-        """End the storm once it has lasted long enough from its first refusal on."""
-        organisation = self._tenants[STORMY].organisation
-        if not self._first_refusal:
-            told = calls(self._place.ground.twin)
-            if any(one["organisation"] == organisation and one["status"] == 429 for one in told):
-                self._first_refusal = time.monotonic()
+        """End the storm once somebody has to be called for it, or it was too long for anybody."""
+        refused = [
+            when(str(one["at"]))
+            for one in calls(self._place.ground.twin)
+            if one["organisation"] in self._stormy and one["status"] == 429
+        ]
+        if not refused:
             return False
-        if time.monotonic() - self._first_refusal < STORM.total_seconds():
+        self._first_refusal = self._first_refusal or time.monotonic()
+        lasted = time.monotonic() - self._first_refusal
+        if not is_storm(refused) and lasted < STORM.total_seconds():
             return False
-        url = f"{self._place.ground.twin}/_twin/faults/{self._storm}"
-        httpx.delete(url, trust_env=False).raise_for_status()
+        for one in self._storm:
+            url = f"{self._place.ground.twin}/_twin/faults/{one}"
+            httpx.delete(url, trust_env=False).raise_for_status()
         return True
 
     def _kill_runs(self) -> bool:

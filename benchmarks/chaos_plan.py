@@ -14,16 +14,22 @@ from fireflyassets.core import ids
 from fireflyassets.core.request import RawRequest
 
 CAMPAIGN = "bench"
-MAIN, LAYOUTS, STORMY = "alder", "birch", "cedar"
+MAIN, LAYOUTS, BURSTING = "alder", "birch", "yew"
+STORMY = ("cedar", "hazel", "juniper", "larch")
 TENANTS = (
     Tenant(MAIN, composes=False, per_minute=900),
     Tenant(LAYOUTS, composes=True, per_minute=600, on_failure="dlq"),
-    Tenant(STORMY, composes=False, per_minute=1200),
+    *(Tenant(name, composes=False, per_minute=1200) for name in STORMY),
+    Tenant(BURSTING, composes=False, per_minute=1200),
     Tenant("elm", composes=False),
     Tenant("fir", composes=False),
     Tenant("gorse", composes=False),
 )
 LAYOUT_SHARE, STORM_SHARE, CALM_SHARE, FAULT_SHARE = 0.1, 0.1, 0.3, 0.1
+STORM_LEAST = 12
+"""Fewer jobs are all parked before their refusals have lasted for the alarm on them."""
+BURST_JOBS = 48
+"""Twice what has to end badly within five periods of the alarms: a burst may fall into two."""
 
 Rule = Mapping[str, object]
 """A fault of the simulated Adobe: what happens, in its own language."""
@@ -144,6 +150,13 @@ FAULTS = (
         once=True,
     ),
 )
+BURST = Fault(
+    "invalid-burst",
+    End("review", "invalid-request"),
+    rule=_answer(422, "validation_error"),
+    tenant=BURSTING,
+)
+"""Befalls all jobs of one tenant at once, besides the mix, for the alarm on broken jobs."""
 BROKEN = frozenset({"elm", "fir"})
 """Tenants whose faults open their organisations' breakers."""
 POISON = (
@@ -170,6 +183,11 @@ class Planned:
     by_queue: bool
     calm: bool
     """Sent before anything goes wrong."""
+
+    @property
+    def in_burst(self) -> bool:
+        """Say whether it is sent together with others of the burst, once all else rests."""
+        return self.fault is BURST
 
     @property
     def job_id(self) -> str:
@@ -210,7 +228,10 @@ class Plan:
 
 
 def drawn(seed: int, jobs: int) -> Plan:
-    """Return a plan of *jobs* jobs, a tenth of them with faults: each class at least once."""
+    """Return a plan of *jobs* jobs, a tenth of them with faults, each class at least once.
+
+    The burst comes on top of them.
+    """
     dice = random.Random(seed)  # noqa: S311 - which job is hit is no secret.
     many = [fault for fault in FAULTS if not fault.once]
     befallen = list(FAULTS)
@@ -220,11 +241,15 @@ def drawn(seed: int, jobs: int) -> Plan:
         round(plain * share) for share in (CALM_SHARE, LAYOUT_SHARE, STORM_SHARE)
     )
     told = [(MAIN, NONE, True)] * calm + [(LAYOUTS, NONE, False)] * layouts
-    told += [(STORMY, NONE, False)] * storm + [(one.tenant, one, False) for one in befallen]
+    told += [(STORMY[n % len(STORMY)], NONE, False) for n in range(max(storm, STORM_LEAST))]
+    told += [(one.tenant, one, False) for one in befallen]
     told += [(MAIN, NONE, False)] * (jobs - len(told))
     dice.shuffle(told)
-    planned = tuple(
+    planned = [
         Planned(customer, n, fault, dice.random() < 0.5, is_calm)
         for n, (customer, fault, is_calm) in enumerate(told)
-    )
-    return Plan(seed, planned, {(one.customer, one.n): one for one in planned})
+    ]
+    planned += [
+        Planned(BURSTING, jobs + n, BURST, by_queue=False, calm=False) for n in range(BURST_JOBS)
+    ]
+    return Plan(seed, tuple(planned), {(one.customer, one.n): one for one in planned})

@@ -40,12 +40,15 @@ def rows(bench: SimpleNamespace, plan: SimpleNamespace, *, mended: bool) -> list
 
 
 def test_a_plan_has_each_fault_and_a_tenth_of_its_jobs_has_one(bench: SimpleNamespace) -> None:
-    """The same seed plans the same; no two jobs share a prompt."""
+    """The same seed plans the same; no two jobs share a prompt. The burst is not counted."""
     plan = bench.plan.drawn(7, 300)
 
-    befallen = [job for job in plan.jobs if job.fault is not bench.plan.NONE]
+    burst = [job for job in plan.jobs if job.in_burst]
+    befallen = [job for job in plan.jobs if job.fault.name != "none" and not job.in_burst]
 
-    assert len(plan.jobs) == len({job.prompt for job in plan.jobs}) == 300
+    assert len(plan.jobs) - len(burst) == 300
+    assert len({job.prompt for job in plan.jobs}) == len(plan.jobs)
+    assert len({job.customer for job in burst}) == 1
     assert len(befallen) == 30
     assert {job.fault.name for job in befallen} == {one.name for one in bench.plan.FAULTS}
     assert not any(job.calm for job in befallen)
@@ -168,30 +171,27 @@ class Silent:
         return {"Datapoints": points}
 
 
-def test_what_must_fire_follows_from_what_happened(bench: SimpleNamespace) -> None:
-    """Where too few ended, or refusals paused, nobody has to be called for them."""
-    truth, always = bench.alarms.Truth, {"dlq_depth", "no_progress", "breaker_open"}
-    many = [(NOON + timedelta(seconds=n / 5), n % 10 == 0) for n in range(40)]
-    storm = [NOON + timedelta(seconds=n / 2) for n in range(40)]
+def test_a_storm_is_many_refusals_without_a_pause(bench: SimpleNamespace) -> None:
+    """Where they paused, or were few, nobody has to be called for them."""
+    refused = [NOON + timedelta(seconds=n / 2) for n in range(40)]
 
-    assert truth(many, []).expected() == always | {"broken_jobs"}
-    assert truth(many[::3], []).expected() == always
-    assert truth([], storm).expected() == always | {"refused_calls"}
-    assert truth([], storm[:12] + storm[20:32]).expected() == always
-    assert truth([], storm[::2]).expected() == always
-    assert truth([], []).possible() == always
+    assert bench.alarms.is_storm(refused)
+    assert not bench.alarms.is_storm(refused[:12] + refused[20:32])
+    assert not bench.alarms.is_storm(refused[::2])
+    assert not bench.alarms.is_storm([])
 
 
 def test_an_alarm_that_is_missed_or_stays_on_is_named(bench: SimpleNamespace) -> None:
     """Dead letters all the time: the alarm is on before any fault, and at the very end."""
-    nothing, dead = bench.alarms.Truth([], []), {"dlq_depth": 3, "stalled": 0}
+    always = {"dlq_depth", "no_progress", "breaker_open", "refused_calls", "broken_jobs"}
+    dead = {"dlq_depth": 3, "stalled": 0}
 
     def judged(client: Silent) -> SimpleNamespace:
         end = NOON + timedelta(seconds=120)
         faults_at = NOON + timedelta(seconds=60)
-        return bench.alarms.judge(client, nothing, begun=NOON, faults_at=faults_at, ended=end)
+        return bench.alarms.judge(client, begun=NOON, faults_at=faults_at, ended=end)
 
-    assert judged(Silent({"stalled": 0})).missed == {"dlq_depth", "no_progress", "breaker_open"}
+    assert judged(Silent({"stalled": 0})).missed == always
     assert judged(Silent({"stalled": 0})).false == set()
     assert judged(Silent(dead)).false == {"dlq_depth"}
     assert judged(Silent()).false == {"no_progress"}

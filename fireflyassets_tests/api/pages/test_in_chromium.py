@@ -151,7 +151,7 @@ def test_a_person_plans_a_brief_and_releases_it(browser: Chromium) -> None:
 
         watched.page.get_by_role("button", name="Release the plan").click()
 
-        expect(watched.page.get_by_text("The plan is released.")).to_be_visible()
+        expect(watched.page.get_by_text("The plan is released without the rows")).to_be_visible()
         expect(watched.page.get_by_role("rowheader", name="Actual")).to_be_visible()
         assert len(fresh.door.ledger.rows()) == before + 3
         assert watched.complaints == []
