@@ -28,6 +28,7 @@ LINE_US = 240 * SECOND_US  # All open tickets together are no more than this tim
 ROUND = SECOND_US  # One round of turns, in which a tenant of weight w has w calls.
 SPARE_US = 2 * SECOND_US  # A ticket due so soon goes to the next in turn, wherever the rounds are.
 LOST_US = SECOND_US  # One due so soon goes to whoever asks: else it would be lost.
+BLOCK_US = 10 * SECOND_US  # No flow makes up for more at once: a wave that ends loses its block.
 IDLE_GRID_US = SECOND_US  # An idle item whose next ticket is further ahead starts a new grid.
 LATE_US = SECOND_US // 10  # A frozen process or a collection pause must not fire an old ticket.
 STALE_US = SECOND_US  # Bounds how many calls leak after a pause: this times the rate.

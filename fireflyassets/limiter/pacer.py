@@ -73,7 +73,9 @@ class Pacer:
     `place` how many of them come before this one; all may be set while the pacer runs and hold from
     the next block on. So may `early`: how long before its due time a ticket is handed out, for who
     has that long to do before the call. `tenant` is whose wave it is: where turns are kept, all
-    waves of one name have one share; so have all without a name. For one event loop.
+    waves of one name have one share; so have all without a name. `most` is how many calls can wait
+    at once, where that is known: the block is no larger, since what is left of it when the wave
+    ends is lost. For one event loop.
     """
 
     def __init__(
@@ -91,6 +93,7 @@ class Pacer:
         self.weight = weight
         self.open_waves = open_waves
         self.place = 0
+        self.most: int | None = None
         self.early = NO_NOTICE
         self._answers = NO_NOTICE
         self._asked_at = datetime.min.replace(tzinfo=UTC)
@@ -202,7 +205,7 @@ class Pacer:
             asked = self._ask(
                 self._limiter.reserve,
                 self._item,
-                block_size(self.weight, self.open_waves, self.place),
+                self._size(),
                 notice=max(NO_NOTICE, self.early + self._ahead + self._answers - LATE),
                 flow=self._flow(),
             )
@@ -214,6 +217,10 @@ class Pacer:
         finally:
             if waiter is None or not waiter.cancelling():
                 self._asking = None
+
+    def _size(self) -> int:
+        size = block_size(self.weight, self.open_waves, self.place)
+        return size if self.most is None else max(1, min(size, self.most))
 
     def _flow(self) -> Flow:
         return Flow(self.tenant, self.weight, self.open_waves) if self.tenant else NOBODY

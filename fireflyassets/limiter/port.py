@@ -30,7 +30,10 @@ class Ticket:
 
 @dataclass(frozen=True, slots=True)
 class Granted:
-    """*count* tickets from number *first* on, at least one and at most as many as were asked."""
+    """*count* tickets from number *first* on, at least one.
+
+    At most as many as were asked; where a flow lags behind, at most what ten seconds hold.
+    """
 
     item: str
     first: int

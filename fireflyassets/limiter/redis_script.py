@@ -121,8 +121,8 @@ local function reserve(count, notice, flow, weight, waves)
     local stop = (math.floor(s.turn / $ROUND) + 1) * $ROUND
     local share = math.floor(((stop - begins) * weight + $ROUND / 2) / $ROUND)
     local most = 2 * (space - count) >= limit and count or 1
-    count = math.ceil(share / waves)
-    if spare_tickets() == 1 then count = math.min(count, most) end
+    if spare_tickets() > 1 then most = math.max(count, math.floor($BLOCK_US / s.interval)) end
+    count = math.min(math.ceil(share / waves), most)
   end
   if restart then
     s.base_number, s.base_at, s.epoch = floor, start, s.epoch + 1

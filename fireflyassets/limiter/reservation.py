@@ -110,9 +110,9 @@ def start_of(state: State, flow: Flow) -> int:
 def _share(state: State, now: int, ask: Ask) -> int:
     """Return how many tickets one wave of the flow has by the end of the round that is reached.
 
-    All at once where the rate is high, for short rounds do not wait for it; else its block where
-    that leaves half of the line free, for others are let in while it waits; else one, since a wave
-    that ends loses what it has not used.
+    All at once where the rate is high, for short rounds do not wait for it, up to ten seconds'
+    worth for who lags behind; else its block where that leaves half of the line free, for others
+    are let in while it waits; else one, since a wave that ends loses what it has not used.
     """
     start = start_of(state, ask.flow)
     end = (max(state.turn, start) // law.ROUND + 1) * law.ROUND
@@ -121,7 +121,7 @@ def _share(state: State, now: int, ask: Ask) -> int:
     is_free = 2 * left >= law.open_ticket_limit(state.interval)
     share = law.ceil_div(tickets, ask.flow.open_waves)
     if law.spare_tickets(state.interval) > 1:
-        return share
+        return min(share, max(ask.count, law.BLOCK_US // state.interval))
     return min(share, ask.count if is_free else 1)
 
 

@@ -130,7 +130,7 @@ def assemble(
     check_credential(wave, credential)
     settings = shop.settings
     organisation = credential.organisation
-    pacers = _pacers(shop, credential, wave.customer)
+    pacers = _pacers(shop, credential, wave)
     first_tickets = FirstTickets()
     lease = Lease(wave.lease_until or shop.clock.now())
     storing = Persistent(shop.lanes.ledger, shop.clock, shop.chance)
@@ -209,19 +209,20 @@ def _window_rate(shop: Shop, campaign: Campaign, organisation: str) -> float:
         return contract_jobs_per_minute(shop.limits, campaign, organisation)
 
 
-def _pacers(shop: Shop, credential: Credential, customer: str) -> dict[Family, Pacer]:
+def _pacers(shop: Shop, credential: Credential, wave: Wave) -> dict[Family, Pacer]:
     pacers = {
         family: Pacer(
             shop.limiter,
             item_key(credential.organisation, family),
             now=shop.limiter.now,
-            weight=credential.weight_of(customer),
+            weight=credential.weight_of(wave.customer),
             offload=shop.lanes.ledger,
         )
         for family in FAMILIES
     }
     for pacer in pacers.values():
-        pacer.tenant = customer
+        pacer.tenant = wave.customer
+        pacer.most = len(wave.jobs)
     return pacers
 
 

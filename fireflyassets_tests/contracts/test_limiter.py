@@ -307,6 +307,19 @@ def test_a_wave_has_its_block_where_half_of_the_line_is_free(world: World) -> No
     assert granted(limiter, world.item, 6, flow=heavy).count == 6
 
 
+def test_who_lags_behind_makes_up_for_ten_seconds_at_once(world: World) -> None:
+    """A flow of a great weight that comes back does not take the line of many rounds."""
+    limiter = world.limiter(per_minute(600))
+    back, busy = Flow("back", 10), Flow("busy", open_waves=2)
+    granted(limiter, world.item, flow=busy)
+    granted(limiter, world.item, 10, flow=back)
+    for _ in range(40):
+        granted(limiter, world.item, flow=busy)
+        world.clock.advance(0.125)
+
+    assert granted(limiter, world.item, 10, flow=back).count == 80
+
+
 def test_an_idle_item_keeps_no_turns(world: World) -> None:
     """Whoever asks after a pause in demand has its whole block."""
     limiter = world.limiter(per_minute(4))

@@ -45,6 +45,19 @@ def test_waiters_are_served_in_order_when_due() -> None:
     in_wave(story, per_minute(60))
 
 
+def test_a_wave_of_one_call_leaves_no_ticket_behind() -> None:
+    """However much its tenant weighs, it takes no more than can wait: its next wave is next."""
+
+    async def story(wave: Wave) -> None:
+        for _ in range(3):
+            pacer = wave.pacer()
+            pacer.weight, pacer.most = 6, 1
+            await wave.take(pacer, "a")
+        assert [at for _, at in wave.log] == [0.0, 1.25, 2.5]
+
+    in_wave(story, per_minute(60))
+
+
 def test_a_slow_store_costs_no_pace() -> None:
     """While tickets are further apart than a call takes, the store's latency is hidden."""
 

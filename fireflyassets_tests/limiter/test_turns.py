@@ -146,7 +146,10 @@ async def end(tasks: list[asyncio.Task[None]]) -> None:
 
 
 def holds(story: Story) -> None:
-    """Play a story; in each phase each tenant that is there has its share, and no pace is lost."""
+    """Play a story: in each phase each tenant has its share of the tickets, and all are taken.
+
+    Counts tickets taken, not calls: what a wave leaves of its last block is lost.
+    """
     for share, use in run(lambda: Street(story).play()):
         assert share >= 0.9
         assert use >= 0.95
