@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fireflyassets.limiter.errors import OverrideRefused
 from fireflyassets.limiter.memory import MemoryLimiter
-from fireflyassets.limiter.port import Granted
+from fireflyassets.limiter.port import Granted, Parked, ParkReason
 from fireflyassets_tests.limiter.worlds import StandingClock, per_minute
 
 ITEM = "organisation#firefly"
@@ -74,4 +74,11 @@ def test_nothing_but_the_rate_and_the_line_keeps_a_caller(
     answer = limiter.reserve(ITEM, 1)
     near = state.next_due_at - clock.at <= timedelta(minutes=5)
     room = state.outstanding < timedelta(minutes=4) // interval
+    if isinstance(answer, Parked) and answer.reason is ParkReason.NOT_YOUR_TURN:
+        # The end of the line is kept for others; who asks again in time has the same ticket.
+        assert near
+        assert answer.until < state.next_due_at
+        clock.advance((answer.until - clock.at).total_seconds())
+        limiter.refresh(ITEM)
+        answer = limiter.reserve(ITEM, 1)
     assert isinstance(answer, Granted) == (near and room)
