@@ -204,12 +204,7 @@ class Limiter(ABC):
 
     @abstractmethod
     def reserve(
-        self,
-        item: str,
-        count: int,
-        *,
-        notice: timedelta = NO_NOTICE,
-        flow: Flow = NOBODY,
+        self, item: str, count: int, *, notice: timedelta = NO_NOTICE, flow: Flow = NOBODY
     ) -> Granted | Parked:
         """Take up to *count* consecutive tickets, each due within five minutes.
 

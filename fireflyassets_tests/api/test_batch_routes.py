@@ -190,7 +190,7 @@ def test_bad_parameters_are_problems(path: str) -> None:
     assert answer.json()["problems"][0]["field"] in {"campaign", "partial"}
 
 
-@pytest.mark.parametrize("path", [f"{BATCH}&dryRun=true", f"{BATCH}&dry-run=true&staus=x"])
+@pytest.mark.parametrize("path", [f"{BATCH}&dryRun=true", f"{BATCH}&dry-run=true&state=x"])
 def test_a_misspelt_parameter_is_refused_and_nothing_is_written(path: str) -> None:
     """A dry run by a slightly other name would else be a real one, and paid."""
     desk = clerk()
