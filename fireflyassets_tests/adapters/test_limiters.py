@@ -20,7 +20,7 @@ from fireflyassets.adapters.aws.tables import Tables
 from fireflyassets.adapters.clock import SystemClock
 from fireflyassets.limiter.date_clock import DateClock
 from fireflyassets.limiter.dynamodb import DynamoLimiter, table_spec
-from fireflyassets.limiter.errors import ClockUnsure, LimiterUnavailable
+from fireflyassets.limiter.errors import ClockUnsure, LimiterUnavailable, TableMissing
 from fireflyassets.limiter.port import Granted, Limiter, Stale, Voided, Waiting
 from fireflyassets.limiter.redis import RedisLimiter
 from fireflyassets.settings import ClockCheck, Settings
@@ -268,11 +268,12 @@ def test_a_throttled_table_hands_nothing_out_and_recovers(table: str) -> None:
 
 
 @pytest.mark.stack
-def test_a_table_that_is_gone_is_an_outage(ministack: str) -> None:
-    """Nothing is sent unpaced because somebody deleted a table."""
+def test_a_table_that_is_gone_is_named_and_nothing_is_granted(ministack: str) -> None:
+    """Nothing is sent unpaced because somebody deleted a table, and waiting is not the advice."""
+    name = unique("nowhere")
     with aws_environment(ministack):
-        limiter = limiters.limiter(settings(), table=unique("nowhere"))
+        limiter = limiters.limiter(settings(), table=name)
 
-    with pytest.raises(LimiterUnavailable, match="ResourceNotFound") as refused:
+    with pytest.raises(TableMissing, match=name) as refused:
         limiter.register(ITEM, per_minute(60))
     assert isinstance(refused.value.__cause__, ClientError)
