@@ -72,9 +72,8 @@ class Door:
         )
 
     def jobs(self) -> int:
-        """Return how many jobs the campaign has in the ledger."""
-        answer = self.client.get(f"/v1/campaigns/{CAMPAIGN}").raise_for_status()
-        return int(answer.json()["jobs"])
+        """Return how many jobs stand in the ledger."""
+        return intake_budgets.rows(self.variables)
 
 
 def main() -> int:

@@ -22,6 +22,7 @@ from botocore.compat import HTTPHeaders
 
 from fireflyassets.adapters.aws import clients
 from fireflyassets.adapters.aws.ledger import DynamoLedger
+from fireflyassets.adapters.aws.tables import Tables
 from fireflyassets.core.budget import CUSTOMER, Block, Cap
 from fireflyassets.core.errors import StoreUnavailable
 from fireflyassets.ports.budgets import Reserved
@@ -75,6 +76,17 @@ def _answer(error: str, more: Mapping[str, object]) -> AWSResponse:
     kind = f"com.amazonaws.dynamodb.v20120810#{error}"
     body = json.dumps({"__type": kind, "message": "injected", **more}).encode()
     return AWSResponse("", 400, HTTPHeaders(), _Raw(body))
+
+
+def rows(variables: Mapping[str, str]) -> int:
+    """Return how many jobs stand in the ledger, read consistently: sums of the API are kept."""
+    os.environ.update(variables)  # noqa: TID251 - where the embedded AWS of this run is.
+    pages = clients.dynamodb().get_paginator("scan")
+    table = Tables(Settings().table_prefix).jobs
+    return sum(
+        page["Count"]
+        for page in pages.paginate(TableName=table, Select="COUNT", ConsistentRead=True)
+    )
 
 
 def granted(variables: Mapping[str, str]) -> int:
