@@ -20,7 +20,7 @@ from fireflyassets.limiter.port import ItemState, ParkReason
 from fireflyassets.ports.catalogue import PACED
 from fireflyassets.ports.entries import WaveState
 from fireflyassets.stages.outlook import Outlook, calls_of
-from fireflyassets.wave.share import goes_first
+from fireflyassets.wave.share import is_warm
 
 _LOOKED_AT: Final = 500
 """Jobs of a line among which a job's place is sought; behind them the line's count is told."""
@@ -98,8 +98,8 @@ class Asking:
             return None, None
         if wave.state in {WaveState.FORMING, WaveState.FORMED, WaveState.LAUNCHED}:
             return Turn.BEGINS, wave.formed_at
-        is_warm = any(goes_first(one, wave, now=now) for one in ledger.open_waves())
-        return Turn.WARM if is_warm else Turn.WORKS, wave.formed_at
+        warm = is_warm(wave, ledger.open_waves(), now=now)
+        return Turn.WARM if warm else Turn.WORKS, wave.formed_at
 
     def _over_budget(self, row: JobRow, now: datetime) -> str | None:
         """Return which of its month's budgets has no room for a replay of the job."""

@@ -20,7 +20,12 @@ LOOK: Final = timedelta(seconds=1)
 """Between two looks at what a wave waits for."""
 
 
-def goes_first(other: Wave, mine: Wave, *, now: datetime) -> bool:
+def is_warm(mine: Wave, waves: Iterable[Wave], *, now: datetime) -> bool:
+    """Say whether *mine* takes no ticket yet, for one of *waves* goes first."""
+    return any(_goes_first(one, mine, now=now) for one in waves)
+
+
+def _goes_first(other: Wave, mine: Wave, *, now: datetime) -> bool:
     """Say whether *mine* stays warm for *other*: older, of the same lane, and still taking."""
     same = (other.customer, other.credential) == (mine.customer, mine.credential)
     older = _age(other) < _age(mine)
@@ -32,9 +37,7 @@ async def wait_for_turn(
 ) -> None:
     """Stay warm, with no ticket taken, while an older wave of the tenant still takes some."""
     while not lease.closing:
-        others = await waves()
-        now = clock.now()
-        if not any(goes_first(one, mine, now=now) for one in others):
+        if not is_warm(mine, await waves(), now=clock.now()):
             return
         await clock.sleep(LOOK)
 
@@ -52,10 +55,7 @@ def is_running(wave: Wave, *, now: datetime) -> bool:
 def takers(waves: Sequence[Wave], *, now: datetime) -> list[Wave]:
     """Return the waves that take tickets: a warm one holds nothing, so its share is lent."""
     return [
-        wave
-        for wave in waves
-        if is_running(wave, now=now)
-        and not any(goes_first(other, wave, now=now) for other in waves)
+        wave for wave in waves if is_running(wave, now=now) and not is_warm(wave, waves, now=now)
     ]
 
 
