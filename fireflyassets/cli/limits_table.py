@@ -91,16 +91,15 @@ def _row(
         nominal = 60 * SECOND_US / paced_interval(limits)
         return (name, f"- of {nominal:.4g}", "-", "-", "-", "-", "-", "not used yet")
     used = f"{state.used_today:,}"
-    used_up = state.day_limit is not None and state.used_today >= state.day_limit
     return (
         name,
         f"{state.rate_per_minute:.4g} of {state.nominal_per_minute:.4g}",
         used if state.day_limit is None else f"{used} of {state.day_limit:,}",
         f"{state.refused_today:,}",
-        "tomorrow" if used_up else _wait(state.next_due_at - now),
+        "tomorrow" if state.is_day_used_up else _wait(state.next_due_at - now),
         f"{free_in_a_minute(state, now):,}",
         _at(state.since, now),
-        ParkReason.DAY_QUOTA if used_up else _why(state),
+        ParkReason.DAY_QUOTA if state.is_day_used_up else _why(state),
     )
 
 

@@ -1,8 +1,7 @@
 """What a shared limiter promises, in its own words: tickets and answers.
 
-Here: the port `Limiter` and the values that cross it. Not here: limits (`limits`), the
-arithmetic of tickets (`arithmetic`), any store (`memory`, `dynamodb`, `redis`), and waiting
-(`pacer`).
+Here: the port `Limiter` and the values that cross it. Not here: limits (`limits`), the arithmetic
+of tickets (`arithmetic`), any store (`memory`, `dynamodb`, `redis`), and waiting (`pacer`).
 
 An *item* is one paced thing, written ``organisation#family``. A *ticket* is the right to make one
 call of that item at its due time. Nobody spins: a ticket says when, and a pause or a change of rate
@@ -59,8 +58,7 @@ class Flow:
     open_waves: int = 1
 
 
-NOBODY = Flow("-")
-"""Whoever gives no name; all of them are one flow."""
+NOBODY = Flow("-")  # Whoever gives no name; all of them are one flow.
 
 
 class ParkReason(StrEnum):
@@ -181,6 +179,11 @@ class ItemState:
     blocked_until: datetime | None
     opened_at: datetime | None
 
+    @property
+    def is_day_used_up(self) -> bool:
+        """Say whether nothing is left of today's quota."""
+        return self.day_limit is not None and self.used_today >= self.day_limit
+
 
 class Limiter(ABC):
     """Hands out tickets of paced items to any number of processes.
@@ -257,10 +260,9 @@ class Limiter(ABC):
         """Set the item's rate by hand for *duration*, for all processes.
 
         It replaces an earlier one of the same *by*, and with *replace* anybody's; the answer has
-        the one in force that it replaced, as it was when the write held.
-
-        Whoever sets it, and for how long, goes to the log. A rate that refusals had lowered is
-        lifted to it; refusals after it lower the rate further, and it never lifts a pause.
+        the one in force that it replaced, as it was when the write held. Whoever sets it, and for
+        how long, goes to the log. A rate that refusals had lowered is lifted to it; refusals after
+        it lower the rate further, and it never lifts a pause.
 
         Raises:
             OverrideStands: One that somebody else set is in force; nothing was changed.
@@ -281,8 +283,8 @@ class Limiter(ABC):
         """Let *item* begin anew by today's clock, under the limits it has.
 
         For an item that a clock which ran ahead has pushed into the future. Tickets that are out
-        are void; pause, breaker, override and lowered rate are gone; the day's
-        count stays, unless that clock had begun another day. The next call is an interval away.
+        are void; pause, breaker, override and lowered rate are gone; the day's count stays, unless
+        that clock had begun another day. The next call is an interval away.
 
         Raises:
             OverrideRefused: *by* or *why* says nothing or too much.

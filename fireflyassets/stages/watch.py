@@ -238,5 +238,5 @@ def _is_quiet(
 
 
 def _is_free(state: ItemState, now: datetime) -> bool:
-    spent = state.day_limit is not None and state.used_today >= state.day_limit
-    return state.blocked_until is None and not spent and state.next_due_at <= now + _SOON
+    is_open = state.blocked_until is None and not state.is_day_used_up
+    return is_open and state.next_due_at <= now + _SOON

@@ -121,14 +121,13 @@ class Asking:
 
 
 def _item(state: ItemState, now: datetime) -> Item:
-    used_up = state.day_limit is not None and state.used_today >= state.day_limit
     override = state.override if state.override and state.override.until > now else None
     return Item(
         family=next(one for one in PACED if state.item.endswith(f"#{one}")),
         since=state.since,
         blocked_until=state.blocked_until,
         opened_at=state.opened_at,
-        quota=state.day_limit if used_up else None,
+        quota=state.day_limit if state.is_day_used_up else None,
         slowed_until=override.until if override else None,
     )
 
