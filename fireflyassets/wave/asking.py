@@ -4,7 +4,6 @@ Belongs here: which port tells what of a job's row, its wave, its campaign, the 
 what is ahead. Does not: which cause counts (``core/why.py``), writing anything.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -12,6 +11,7 @@ from typing import Final
 from fireflyassets.core.budget import side_by_side
 from fireflyassets.core.cause import HeldBy
 from fireflyassets.core.errors import BudgetsUnreadable, UnusableConfiguration
+from fireflyassets.core.failure import Family
 from fireflyassets.core.finish import any_calls, starts_at
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import Status
@@ -71,11 +71,15 @@ class Asking:
         ahead = self._ahead(row, now)
         (each,) = calls_of(campaign, [(campaign.config.locales[0], len(campaign.config.aspects))])
         before = traffic.with_ahead({family: n * ahead for family, n in each.items()})
-        states = [at.state(organisation, family) for family in sorted(PACED & set(each))]
+        families = sorted(PACED & set(each))
         return Facts(
             row,
             now,
-            items=[_item(state, now) for state in states if state],
+            items=[
+                _item(family, state, now)
+                for family in families
+                if (state := at.state(organisation, family))
+            ],
             parked_for=parked_for(row),
             ahead=ahead,
             beside=any_calls(traffic.beside),
@@ -120,10 +124,10 @@ class Asking:
         return None
 
 
-def _item(state: ItemState, now: datetime) -> Item:
+def _item(family: Family, state: ItemState, now: datetime) -> Item:
     override = state.override if state.override and state.override.until > now else None
     return Item(
-        family=next(one for one in PACED if state.item.endswith(f"#{one}")),
+        family=family,
         since=state.since,
         blocked_until=state.blocked_until,
         opened_at=state.opened_at,
@@ -135,5 +139,5 @@ def _item(state: ItemState, now: datetime) -> Item:
 def parked_for(row: JobRow) -> HeldBy:
     """Return what a parked job's reason is about; the limiter's sentences tell."""
     said = row.reason or ""
-    found: Sequence[HeldBy] = [kind for reason, kind in _ABOUT.items() if reason.value in said]
-    return found[0] if found else HeldBy.INCIDENT
+    told = (kind for reason, kind in _ABOUT.items() if reason.value in said)
+    return next(told, HeldBy.INCIDENT)
