@@ -75,6 +75,8 @@ end
 
 local function spare_tickets() return math.max(1, math.floor($SPARE_US / s.interval)) end
 
+local function round_end(turn) return (math.floor(turn / $ROUND) + 1) * $ROUND end
+
 -- Where the flow's next ticket begins, and whether another that is ahead of the rounds comes first.
 local function start_of(flows, flow, reached)
   local start, other = flows[flow] or 0, false
@@ -113,13 +115,12 @@ local function reserve(count, notice, flow, weight, waves)
   if idle then s.turn, s.flows = 0, '' end
   local flows, begins = s.flows == '' and {} or cjson.decode(s.flows), 0
   if s.turn > 0 then
-    local reached, other = (math.floor(s.turn / $ROUND) + 1) * $ROUND, false
+    local reached, other = round_end(s.turn), false
     begins, other = start_of(flows, flow, reached)
     local soonest = due - notice - (other and $LOST_US or $SPARE_US)
     if begins >= reached and now < soonest then return answer('turn', soonest) end
     s.turn = math.max(s.turn, begins)
-    local stop = (math.floor(s.turn / $ROUND) + 1) * $ROUND
-    local share = math.floor(((stop - begins) * weight + $ROUND / 2) / $ROUND)
+    local share = math.floor(((round_end(s.turn) - begins) * weight + $ROUND / 2) / $ROUND)
     local most = 2 * (space - count) >= limit and count or 1
     if spare_tickets() > 1 then most = math.max(count, math.floor($BLOCK_US / s.interval)) end
     count = math.min(math.ceil(share / waves), most)

@@ -86,12 +86,16 @@ def _in_turn(state: State, now: int, ask: Ask, due_at: int) -> Rebase | Refusal 
 
 def _soonest(state: State, ask: Ask, due_at: int) -> int:
     """Return when the flow may take a ticket that is due at *due_at*; 0 if that is at once."""
-    start = start_of(state, ask.flow)
-    reached = (state.turn // law.ROUND + 1) * law.ROUND  # A whole round at once: few come to look.
+    start, reached = start_of(state, ask.flow), _round_end(state.turn)
     if start < reached:
         return 0
     ahead = [at for at in state.flows.values() if reached <= at < start]
     return due_at - ask.notice - (law.LOST_US if ahead else law.SPARE_US)
+
+
+def _round_end(turn: int) -> int:
+    """Return where the round of *turn* ends: the whole of it is reached, for few come to look."""
+    return (turn // law.ROUND + 1) * law.ROUND
 
 
 def start_of(state: State, flow: Flow) -> int:
@@ -115,8 +119,8 @@ def _share(state: State, now: int, ask: Ask) -> int:
     are let in while it waits; else one, since a wave that ends loses what it has not used.
     """
     start = start_of(state, ask.flow)
-    end = (max(state.turn, start) // law.ROUND + 1) * law.ROUND
-    tickets = ((end - start) * ask.flow.weight + law.ROUND // 2) // law.ROUND
+    rest = _round_end(max(state.turn, start)) - start
+    tickets = (rest * ask.flow.weight + law.ROUND // 2) // law.ROUND
     left = state.line_room(now) - ask.count
     is_free = 2 * left >= law.open_ticket_limit(state.interval)
     share = law.ceil_div(tickets, ask.flow.open_waves)
@@ -136,7 +140,7 @@ def _take(state: State, now: int, ask: Ask, line: Line) -> Take:
     room, wanted = state.day_room(), _share(state, now, ask) if start else ask.count
     count = 1 if state.opened else max(1, min(wanted, room, end - first))
     last = min(end - count, state.last_due_by((day + 1) * law.DAY_US - 1))
-    if start // law.ROUND > state.turn // law.ROUND:
+    if start >= _round_end(state.turn):
         last = min(last, first)  # Nobody else may have taken it, or it is none to be lost.
     return Take(
         line=Line.TURN if start else line,
