@@ -8,6 +8,7 @@ other tenant gets its weight's share, at most what it has waiting. How many call
 my last one is thus known without a simulation; the pace and the day's quota say when that is.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -144,38 +145,34 @@ class Finish:
 
 def project(calls: Calls, traffic: Traffic) -> Finish:
     """Return when the last of *calls* is made and its job delivered."""
+    begins, remote = traffic.now + BEGINNING, traffic.remote
     served = {one: _served(one, calls, traffic) for one in calls if calls[one] > 0}
     if not served:
-        rest = traffic.now + BEGINNING + traffic.remote.p50
-        return Finish(rest, traffic.now + BEGINNING + traffic.remote.p90, Family.FIREFLY)
+        return Finish(begins + remote.p50, begins + remote.p90, Family.FIREFLY)
 
     def last(factor: float) -> tuple[datetime, Family]:
-        begins = traffic.now + BEGINNING
         return max(
             (traffic.paces[one].done_at(n * factor, begins), one) for one, n in served.items()
         )
 
     (likely, held_by), (late, _) = last(1.0), last(RETRIES)
-    return Finish(likely + traffic.remote.p50, late + traffic.remote.p90, held_by)
+    return Finish(likely + remote.p50, late + remote.p90, held_by)
 
 
 def starts_at(traffic: Traffic, calls: Calls) -> datetime:
     """Return when the first of *calls* is likely made."""
-    first = {one: _served(one, {one: 0.0}, traffic) for one in calls}
     begins = traffic.now + BEGINNING
-    return max((traffic.paces[one].done_at(n, begins) for one, n in first.items()), default=begins)
+    first = (traffic.paces[one].done_at(_served(one, {}, traffic), begins) for one in calls)
+    return max(first, default=begins)
 
 
-def fits(many: int, calls_of: "Sequence[Calls]", traffic: Traffic, *, by: datetime) -> int:
+def fits(many: int, calls_of: Sequence[Calls], traffic: Traffic, *, by: datetime) -> int:
     """Return how many of the first *many* jobs are likely done by then, by halving."""
-    low, high = 0, many
-    while low < high:
-        middle = (low + high + 1) // 2
-        if project(added(calls_of[:middle]), traffic).p50 <= by:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+
+    def done_at(jobs: int) -> datetime:
+        return project(added(calls_of[:jobs]), traffic).p50
+
+    return bisect_right(range(1, many + 1), by, key=done_at)
 
 
 def added(calls: Iterable[Calls]) -> dict[Family, float]:
