@@ -4,7 +4,7 @@ Belongs here: the figures and the text. Does not: the plan (``plan.py``).
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Final
@@ -18,6 +18,17 @@ WORKING_DAY: Final = timedelta(hours=8)
 """In how long a brief should be made where no deadline is named."""
 HEADROOM: Final = 0.8
 """The share of a limit that calls are paced to."""
+_HOW_WE_CALL: Final = (
+    "",
+    "How we call:",
+    (
+        "- All processes of the organisation share one pace of at most 80 % of the limit, without "
+        "bursts: calls are evenly spaced."
+    ),
+    "- Retry-After holds every process at once, and each refusal lowers the pace to 85 %.",
+    "- Calls are asynchronous; each job is polled about twice, under a limit of its own.",
+    "- No paid call is sent again unless Adobe has refused it.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,42 +74,28 @@ def text(
     within: timedelta,
 ) -> str:
     """Return the request as a text to send on."""
-    return "\n".join(_lines(organisation, slug, sums, granted, finish, now=now, within=within))
-
-
-def _lines(
-    organisation: str,
-    slug: str,
-    sums: Sums,
-    granted: Mapping[Family, Granted],
-    finish: Finish,
-    *,
-    now: datetime,
-    within: timedelta,
-) -> Iterator[str]:
     hours = within / timedelta(hours=1)
     takes = (finish.p50 - now) / timedelta(hours=1)
-    yield f"Request for higher API limits of organisation {organisation}"
-    yield ""
-    yield (
-        f"Campaign {slug}: {sums.jobs} creatives, {sums.renditions} renditions. They are to be "
-        f"made within {hours:.3g} hours; under the limits of now they take {takes:.3g} hours."
-    )
+    lines = [
+        f"Request for higher API limits of organisation {organisation}",
+        "",
+        (
+            f"Campaign {slug}: {sums.jobs} creatives, {sums.renditions} renditions. They are to be "
+            f"made within {hours:.3g} hours; under the limits of now they take {takes:.3g} hours."
+        ),
+    ]
     for family, need in needed(sums, within).items():
-        has = granted[family]
-        day = f"{has.per_day} a day" if has.per_day else "no day limit"
-        yield ""
-        yield f"{family}: peak {need.per_minute} RPM, {need.per_day} calls a day"
-        yield (
+        lines += _of_family(family, need, granted[family])
+    return "\n".join([*lines, *_HOW_WE_CALL])
+
+
+def _of_family(family: Family, need: Needed, has: Granted) -> tuple[str, ...]:
+    day = f"{has.per_day} a day" if has.per_day else "no day limit"
+    return (
+        "",
+        f"{family}: peak {need.per_minute} RPM, {need.per_day} calls a day",
+        (
             f"  now: {has.per_minute} RPM, {day} ({has.source}, {has.as_of}); "
             f"{need.calls} calls in all"
-        )
-    yield ""
-    yield "How we call:"
-    yield (
-        "- All processes of the organisation share one pace of at most 80 % of the limit, without "
-        "bursts: calls are evenly spaced."
+        ),
     )
-    yield "- Retry-After holds every process at once, and each refusal lowers the pace to 85 %."
-    yield "- Calls are asynchronous; each job is polled about twice, under a limit of its own."
-    yield "- No paid call is sent again unless Adobe has refused it."
