@@ -144,6 +144,16 @@ class Attempt:
     retry_after: timedelta | None = None
 
     @property
+    def ended_at(self) -> datetime:
+        """Return when the answer was there, or was given up."""
+        return self.at + self.took
+
+    @property
+    def asked_wait(self) -> timedelta:
+        """Return how long we are asked to wait, as far as that is heeded."""
+        return min(self.retry_after or timedelta(0), LONGEST_ASKED)
+
+    @property
     def succeeded(self) -> bool:
         """Say whether the customer has it."""
         return self.status is not None and 200 <= self.status < 300  # noqa: PLR2004 - HTTP's range.
@@ -219,8 +229,7 @@ def tried(delivery: Delivery, attempt: Attempt, health: Health, *, jitter: float
     if tries > len(WAITS) or health.state is State.DISABLED:
         return replace(delivery, attempts=kept, tries=tries, outcome=Outcome.FAILED, due_at=None)
     wait = WAITS[max(0, tries - 1)] * (0.5 + jitter)
-    asked = min(attempt.retry_after or timedelta(0), LONGEST_ASKED)
-    due = attempt.at + attempt.took + max(wait, asked)
+    due = attempt.ended_at + max(wait, attempt.asked_wait)
     if health.is_probed and health.retry_at is not None:
         due = health.retry_at
     return replace(delivery, attempts=kept, tries=tries, due_at=due)
@@ -230,7 +239,7 @@ def after(health: Health, attempt: Attempt, *, jitter: float) -> Health:
     """Return an endpoint's health after a try; the same where nothing turned."""
     if attempt.succeeded:
         return health if health == Health() else Health()
-    now = attempt.at + attempt.took
+    now = attempt.ended_at
     if attempt.status == _GONE:
         return replace(health, state=State.DISABLED, last_error=attempt.fault, retry_at=None)
     failures, since = health.failures + 1, health.failing_since or now
@@ -238,8 +247,8 @@ def after(health: Health, attempt: Attempt, *, jitter: float) -> Health:
     if failures >= BROKEN_AFTER:
         pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(failures - BROKEN_AFTER, 10))
         pause *= 0.75 + jitter / 2
-    if attempt.status in _ASKS and attempt.retry_after:
-        pause = max(pause, min(attempt.retry_after, LONGEST_ASKED))
+    if attempt.status in _ASKS:
+        pause = max(pause, attempt.asked_wait)
     down = health.state is State.POLLING or now - since >= DOWN_AFTER
     return Health(
         state=State.POLLING if down else State.ACTIVE,

@@ -252,7 +252,7 @@ class Telling:
     def _count(self, done: Delivery, attempt: Attempt) -> None:
         self._tally.add(metric.WEBHOOK_TRIES, outcome=done.outcome.value)
         if done.outcome is Outcome.DELIVERED and done.asked_at and done.tries == 0:
-            took = (attempt.at + attempt.took - done.asked_at).total_seconds()
+            took = (attempt.ended_at - done.asked_at).total_seconds()
             self._tally.observe(metric.WEBHOOK_END_TO_END, took, customer=done.customer)
 
 
