@@ -118,15 +118,19 @@ def _of_queued(facts: Facts) -> Why:
     if facts.fault is not None:
         return Why(FilesUnusable(row.updated_at, facts.fault), None)
     waits = row.not_before is not None and row.not_before > now
-    starts = max((at for at in (row.not_before, facts.starts_at) if at), default=None)
+    starts = _later(row.not_before, facts.starts_at)
     for item in facts.items:
         if blocked := _of_item(item, now, slow=waits):
             until = item.blocked_until or item.slowed_until
-            return Why(blocked, max((at for at in (until, starts) if at), default=None))
+            return Why(blocked, _later(until, starts))
     if waits:
         reason = row.reason or _UNSAID
         return Why(PARKED[facts.parked_for](row.updated_at, reason), starts)
     return Why(InLine(row.updated_at, facts.ahead, facts.beside), starts)
+
+
+def _later(*instants: datetime | None) -> datetime | None:
+    return max((at for at in instants if at), default=None)
 
 
 def _of_hold(hold: Hold) -> Cause:
@@ -166,12 +170,10 @@ def _of_running(facts: Facts) -> Cause:
 def _of_ended(facts: Facts) -> Cause:
     row = facts.row
     since, reason = row.ended_at or row.updated_at, row.reason or _UNSAID
+    if row.status is Status.DLQ and facts.over_budget:
+        return BudgetFull(since, facts.over_budget)
     if row.status is Status.DLQ:
-        return (
-            BudgetFull(since, facts.over_budget)
-            if facts.over_budget
-            else CanRunAgain(since, reason)
-        )
+        return CanRunAgain(since, reason)
     if row.status is Status.REVIEW:
         return NeedsMending(since, reason)
     if row.status is Status.SUCCEEDED and row.human_reviewed is HumanReview.PENDING:
