@@ -8,9 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 
-from fireflyassets.core.status import Status
-
-_OPEN = frozenset({Status.QUEUED, Status.RUNNING})
+from fireflyassets.core.status import ENDED, Status
 
 
 @dataclass(slots=True)
@@ -35,7 +33,7 @@ class Sums:
     @property
     def open(self) -> int:
         """Return how many are to be made yet, held ones included."""
-        return sum(self.by_status[status] for status in _OPEN)
+        return sum(jobs for status, jobs in self.by_status.items() if status not in ENDED)
 
     def add(
         self,
@@ -53,7 +51,7 @@ class Sums:
         self.certain += certain or 0
         self.possible += possible or 0
         self.held += is_held
-        if status in _OPEN and not is_held:
+        if status not in ENDED and not is_held:
             self.going += 1
             if not_before and (self.due_at is None or not_before > self.due_at):
                 self.due_at = not_before
