@@ -5,8 +5,8 @@ hides a good one. Does not: what a request may say (``core/request.py``), writin
 
 A CSV brief is UTF-8, with or without a byte-order mark, its columns `HEADER` in this order, or
 `WITH_REFERENCE`, cells split by commas or by semicolons (what spreadsheets write in half of
-Europe), the aspects of a job split by ``|``. A JSON-lines
-brief holds one object in each line, with the names of a single job.
+Europe), the aspects of a job split by ``|``. A JSON-lines brief holds one object in each line,
+with the names of a single job.
 """
 
 import csv
@@ -65,8 +65,9 @@ def read_csv(content: bytes) -> Brief:
     lines = list(io.StringIO(content.decode("utf-8", "surrogateescape"), newline=""))
     lines[0] = lines[0].removeprefix(_BOM)
     for delimiter in (",", ";"):
+        said, _ = _record(lines, 0, delimiter)
         for header in (HEADER, WITH_REFERENCE):
-            if _record(lines, 0, delimiter)[0] == list(header):
+            if said == list(header):
                 return _checked(_csv_rows(lines, delimiter, header))
     return Brief((), (_header_fault(lines[0]),))
 
