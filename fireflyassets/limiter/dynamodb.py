@@ -3,9 +3,8 @@
 Here: the client, its faults and the table. Not here: the expressions (`dynamodb_words`), which
 write comes next (`protocol`).
 
-A write
-answers with the new item, a lost write with the stored one: neither needs a read. A retry of a
-write whose answer was lost can lose tickets, never hand one out twice.
+A write answers with the new item, a lost write with the stored one: neither needs a read. A retry
+of a write whose answer was lost can lose tickets, never hand one out twice.
 """
 
 from collections.abc import Callable, Mapping
