@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from enum import StrEnum
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
@@ -147,10 +147,9 @@ class Campaign:
         """Return the name of the campaign's dynamic partitions."""
         return ids.partitions_name(self.config.customer, self.config.campaign)
 
-    def to_json(self) -> bytes:
-        """Return the campaign as it is pinned; `from_json` reads it back."""
-        said = {
-            "config": self.config.model_dump(mode="json", exclude=set(STEERING)),
+    def documents(self) -> dict[str, dict[str, Any]]:
+        """Return what is pinned of its templates and fonts."""
+        return {
             "templates": dict(self.templates),
             "frames": {
                 aspect: {layer: frame.to_json() for layer, frame in frames.items()}
@@ -158,6 +157,11 @@ class Campaign:
             },
             "fonts": {name: font.to_json() for name, font in self.fonts.items()},
         }
+
+    def to_json(self) -> bytes:
+        """Return the campaign as it is pinned; `from_json` reads it back."""
+        config = self.config.model_dump(mode="json", exclude=set(STEERING))
+        said = {"config": config, **self.documents()}
         if self.actions:  # Else versions of before there were any would change.
             said["actions"] = dict(self.actions)
         return json.dumps(said, sort_keys=True, ensure_ascii=False).encode()

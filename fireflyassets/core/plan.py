@@ -175,10 +175,5 @@ def _variants(wanted: Wanted) -> Iterator[tuple[str, Wanted]]:
 
 def lock_of(campaign: Campaign) -> str:
     """Return what changes with any template or font of a campaign, and with nothing else."""
-    frames = {
-        aspect: {layer: frame.to_json() for layer, frame in frames.items()}
-        for aspect, frames in campaign.frames.items()
-    }
-    fonts = {name: font.to_json() for name, font in campaign.fonts.items()}
-    said = [dict(campaign.templates), frames, fonts]
+    said = [*campaign.documents().values()]
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
