@@ -219,16 +219,15 @@ def _document(app: FastAPI) -> dict[str, Any]:
         for path in said["paths"].values():
             for operation in path.values():
                 _without_validation(operation["responses"])
-        said["webhooks"] = {kind.value: _webhook(kind) for kind in EventType}
-        schemas |= _EVENT_PARTS
+        said["webhooks"] = {kind.value: _webhook(kind, schemas) for kind in EventType}
         app.openapi_schema = said
     return app.openapi_schema
 
 
-def _webhook(kind: EventType) -> dict[str, Any]:
-    """Return what we send for an event, and what we take for a receipt."""
+def _webhook(kind: EventType, schemas: dict[str, Any]) -> dict[str, Any]:
+    """Return what we send for an event, and what we take for a receipt; parts go to *schemas*."""
     told = event.schema(kind, reference="#/components/schemas/{model}")
-    told.pop("$defs", None)
+    schemas |= told.pop("$defs", {})
     signed = {
         "webhook-id": "The same in each retry: drop what you have had.",
         "webhook-timestamp": "Seconds since 1970, of this very try.",
@@ -254,11 +253,6 @@ def _webhook(kind: EventType) -> dict[str, Any]:
             "responses": answers,
         }
     }
-
-
-_EVENT_PARTS: Final = event.schema(
-    EventType.JOB_SUCCEEDED, reference="#/components/schemas/{model}"
-).get("$defs", {})
 
 
 def _without_validation(responses: dict[str, Any]) -> None:

@@ -69,7 +69,6 @@ def plan_brief(
         HTTPStatus.CONFLICT,
         HTTPStatus.GONE,
         HTTPStatus.UNPROCESSABLE_ENTITY,
-        HTTPStatus.TOO_MANY_REQUESTS,
     ),
 )
 def release_plan(at: AtDesk, who: Writer, token: str) -> Response:
@@ -80,7 +79,7 @@ def release_plan(at: AtDesk, who: Writer, token: str) -> Response:
 @router.get(
     "/v1/campaigns/{campaign}/plan",
     response_model=plan_shapes.CampaignPlan,
-    responses={**RETOLD, **refusals(HTTPStatus.NOT_FOUND, HTTPStatus.TOO_MANY_REQUESTS)},
+    responses={**RETOLD, **refusals(HTTPStatus.NOT_FOUND)},
 )
 def compare_plan(
     at: AtDesk, who: Reader, campaign: str, if_none_match: IfNoneMatch = None

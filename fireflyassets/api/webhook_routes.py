@@ -28,7 +28,6 @@ router: Final = APIRouter()
 PAGE: Final = 50
 _MISSING: Final = refusals(HTTPStatus.NOT_FOUND)
 _OF_A_BODY: Final = refusals(
-    HTTPStatus.BAD_REQUEST,
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
     HTTPStatus.UNPROCESSABLE_ENTITY,
@@ -44,7 +43,7 @@ _Wish = TypeVar("_Wish", bound=BaseModel)
     status_code=HTTPStatus.CREATED,
     response_model=shapes.EndpointWithSecret,
     responses={**_OF_A_BODY, **refusals(HTTPStatus.CONFLICT)},
-    openapi_extra={**shapes.body(shapes.NewEndpoint)},
+    openapi_extra=shapes.body(shapes.NewEndpoint),
 )
 def add_endpoint(at: AtDesk, who: Operator, body: JobBody) -> Response:
     """Add an endpoint. Its secret is shown here, and never again but by a rotation."""
@@ -74,7 +73,7 @@ def show_endpoint(at: AtDesk, who: Reader, endpoint_id: str) -> Response:
     "/v1/endpoints/{endpoint_id}",
     response_model=shapes.EndpointShape,
     responses={**_MISSING, **_OF_A_BODY},
-    openapi_extra={**shapes.body(shapes.ChangedEndpoint)},
+    openapi_extra=shapes.body(shapes.ChangedEndpoint),
 )
 def change_endpoint(at: AtDesk, who: Operator, endpoint_id: str, body: JobBody) -> Response:
     """Change an endpoint, or switch it off or on; one that is switched on begins afresh."""
