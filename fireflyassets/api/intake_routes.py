@@ -9,12 +9,20 @@ from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import JSONResponse
 
 from fireflyassets.api import description, shapes
-from fireflyassets.api.bodies import CSV, JSON, JSON_LINES, BriefBody, JobBody, media_type
+from fireflyassets.api.bodies import (
+    CSV,
+    JSON,
+    JSON_LINES,
+    BriefBody,
+    JobBody,
+    json_fields,
+    media_type,
+)
 from fireflyassets.api.description import refusals
 from fireflyassets.api.desk import AtDesk, Writer
 from fireflyassets.api.problems import ProblemRaised
 from fireflyassets.core import ids, schemas
-from fireflyassets.core.brief import Row, json_object, read_csv, read_json_lines
+from fireflyassets.core.brief import Row, read_csv, read_json_lines
 from fireflyassets.core.request import KEY_FIELD, Problem, RawRequest, raw_request
 from fireflyassets.ports.entries import Conflict, Recorded
 from fireflyassets.stages.admission import Overload, Overloaded
@@ -179,9 +187,7 @@ def _refusal(answers: Sequence[Answer]) -> HTTPStatus:
 
 def _job(body: bytes, header: str | None) -> tuple[str, RawRequest]:
     """Return the campaign and the request of a body; the header is another place for the key."""
-    fields = json_object(body)
-    if isinstance(fields, Problem):
-        raise ProblemRaised(HTTPStatus.BAD_REQUEST, "The body is no JSON object.", fields)
+    fields = json_fields(body)
     if not fields.get(KEY_FIELD, header):
         missing = Problem(KEY_FIELD, "missing", "The idempotency key is missing.", _SEND_A_KEY)
         raise ProblemRaised(HTTPStatus.BAD_REQUEST, "The job was not accepted.", missing)

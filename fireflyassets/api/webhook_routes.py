@@ -13,11 +13,10 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, ValidationError
 
 from fireflyassets.api import webhook_shapes as shapes
-from fireflyassets.api.bodies import JobBody
+from fireflyassets.api.bodies import JobBody, json_fields
 from fireflyassets.api.description import refusals
 from fireflyassets.api.desk import AtDesk, Desk, Operator, Reader
 from fireflyassets.api.problems import ProblemRaised, not_found
-from fireflyassets.core.brief import json_object
 from fireflyassets.core.endpoint import Endpoint, Kind, Outcome
 from fireflyassets.core.request import Problem
 from fireflyassets.ports.webhooks import Chosen
@@ -193,9 +192,7 @@ def replay_delivery(at: AtDesk, who: Operator, delivery_id: str) -> Response:
 
 
 def _wish(model: type[_Wish], body: bytes) -> _Wish:
-    fields = json_object(body)
-    if isinstance(fields, Problem):
-        raise ProblemRaised(HTTPStatus.BAD_REQUEST, "The body is no JSON object.", fields)
+    fields = json_fields(body)
     try:
         return model.model_validate(dict(fields))
     except ValidationError as error:
