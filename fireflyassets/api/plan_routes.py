@@ -18,7 +18,9 @@ from fireflyassets.api.intake_routes import insist_on_some
 from fireflyassets.api.problems import ProblemRaised
 from fireflyassets.core import ids
 from fireflyassets.core.brief import Brief
+from fireflyassets.core.errors import CampaignMoved
 from fireflyassets.core.plan import Plan
+from fireflyassets.core.request import Problem
 from fireflyassets.stages import notify
 from fireflyassets.stages.intake import problems_of
 from fireflyassets.stages.planning import digest_of, read
@@ -112,15 +114,18 @@ def released(at: Desk, tenant: str, token: str) -> shapes.Batch:
     """Release a plan and return what became of its rows.
 
     Raises:
-        ProblemRaised: It is none of the tenant's, too old, or its brief is not kept any more; or
-            no row of it fits any more.
-        CampaignMoved: The campaign is not what was planned with.
+        ProblemRaised: It is none of the tenant's, too old, or its brief is not kept any more; the
+            campaign is not what was planned with; or no row of it fits any more.
     """
     promise = plan_tokens.opened(token, at.seals, at.ports.clock, tenant=tenant)
     brief = at.planning.brief(promise)
     if brief is None:
         raise plan_tokens.outdated("The brief of the plan is no longer kept as it was.")
-    answers = at.planning.release(promise, brief.rows)
+    try:
+        answers = at.planning.release(promise, brief.rows)
+    except CampaignMoved as moved:
+        problem = Problem("token", "plan", str(moved), moved.remedy)
+        raise ProblemRaised(HTTPStatus.CONFLICT, str(moved), problem) from moved
     at.campaigns.moved(tenant, promise.campaign)
     problems = problems_of(brief.rows, answers)
     insist_on_some(answers, problems, partial=True)

@@ -22,7 +22,6 @@ from typing_extensions import TypedDict
 from fireflyassets.api import rules
 from fireflyassets.core.errors import (
     BudgetsUnreadable,
-    CampaignMoved,
     CampaignOutOfService,
     FactoryError,
     Refused,
@@ -145,13 +144,9 @@ def _raised(request: Request, error: Exception) -> Response:
 def _refused(request: Request, error: Exception) -> Response:
     remedy = getattr(error, "remedy", "")
     problem = Problem("", type(error).__name__, str(error), remedy)
-    if isinstance(error, UnknownCampaign | CampaignMoved):
-        moved = isinstance(error, CampaignMoved)
+    if isinstance(error, UnknownCampaign):
         problem = Problem("campaign", "unknown", str(error), "Check the spelling.")
-        if moved:
-            problem = Problem("token", "plan", str(error), remedy)
-        status = HTTPStatus.CONFLICT if moved else HTTPStatus.NOT_FOUND
-        return response(request, status, str(error), (problem,))
+        return response(request, HTTPStatus.NOT_FOUND, str(error), (problem,))
     if isinstance(error, BudgetsUnreadable):
         # The file and its figures are the operators' business.
         _log.error("%s %s", error, error.remedy)
