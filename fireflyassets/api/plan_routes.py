@@ -21,7 +21,6 @@ from fireflyassets.core.brief import Brief
 from fireflyassets.core.errors import CampaignMoved
 from fireflyassets.core.plan import Plan
 from fireflyassets.core.request import Problem
-from fireflyassets.stages import notify
 from fireflyassets.stages.intake import problems_of
 from fireflyassets.stages.planning import digest_of, read
 
@@ -57,8 +56,7 @@ def plan_brief(
     """
     is_csv = media_type(request, CSV, JSON_LINES) == CSV
     made, token = planned(at, who.tenant, campaign, body, is_csv=is_csv)
-    expires = notify.instant(made.made_at + plan_tokens.LASTS)
-    return JSONResponse(plan_shapes.plan(made, token, expires, api_url=at.api_url))
+    return JSONResponse(plan_shapes.plan(made, token, api_url=at.api_url))
 
 
 @router.post(
@@ -104,10 +102,7 @@ def planned(
     _require_readable(brief)
     digest = digest_of(content)
     made = at.planning.plan(brief.rows, digest, customer=tenant, campaign=campaign)
-    if not made.sums.jobs or at.seals is None:
-        return made, None
-    at.planning.keep(tenant, content)
-    return made, plan_tokens.sealed(plan_tokens.promised(made, is_csv=is_csv), at.seals)
+    return made, plan_tokens.issued(made, content, at.planning, at.seals, is_csv=is_csv)
 
 
 def released(at: Desk, tenant: str, token: str) -> shapes.Batch:
