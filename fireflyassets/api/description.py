@@ -17,7 +17,7 @@ from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 
 from fireflyassets.api import problems
-from fireflyassets.api.bodies import JSON
+from fireflyassets.api.bodies import CSV, JSON, JSON_LINES
 from fireflyassets.api.problems import MEDIA_TYPE, SEND_AGAIN, ProblemBody
 from fireflyassets.core import event
 from fireflyassets.core.brief import ASPECT_SEPARATOR, HEADER
@@ -178,17 +178,21 @@ def _problem(status: HTTPStatus, case: _Case) -> dict[str, Any]:
 RETOLD: Final = _retold()
 """What answers to be asked for again have."""
 
-CSV: Final[dict[str, Any]] = {
+_CSV: Final[dict[str, Any]] = {
     "schema": {"type": "string"},
     "example": f"{','.join(HEADER)}\n"
     "market-01,Lemon verbena on a market stall,de-DE,Frisch vom Markt,"
     f"1080x1080{ASPECT_SEPARATOR}1920x1080\n",
 }
-JSON_LINES: Final[dict[str, Any]] = {
+_JSON_LINES: Final[dict[str, Any]] = {
     "schema": {"type": "string"},
     "example": '{"idempotencyKey": "market-01", "prompt": "Lemon verbena on a market stall", '
     '"locale": "de-DE", "headline": "Frisch vom Markt", "aspects": ["1080x1080"]}\n',
 }
+BRIEF: Final[dict[str, Any]] = {
+    "requestBody": {"required": True, "content": {CSV: _CSV, JSON_LINES: _JSON_LINES}}
+}
+"""The body of routes that take a brief."""
 
 
 def install(app: FastAPI) -> None:

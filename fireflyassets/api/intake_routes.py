@@ -22,9 +22,10 @@ from fireflyassets.api.description import refusals
 from fireflyassets.api.desk import AtDesk, Writer
 from fireflyassets.api.problems import ProblemRaised
 from fireflyassets.core import ids, schemas
-from fireflyassets.core.brief import Row, read_csv, read_json_lines
+from fireflyassets.core.brief import Brief, Row
 from fireflyassets.core.request import KEY_FIELD, Problem, RawRequest, raw_request
 from fireflyassets.ports.entries import Conflict, Recorded
+from fireflyassets.stages import planning
 from fireflyassets.stages.admission import Overload, Overloaded
 from fireflyassets.stages.budgeting import Unaffordable
 from fireflyassets.stages.intake import (
@@ -107,12 +108,7 @@ def accept_job(
     status_code=HTTPStatus.ACCEPTED,
     response_model=shapes.Batch,
     responses=_PRICED | _REFUSALS,
-    openapi_extra={
-        "requestBody": {
-            "required": True,
-            "content": {CSV: description.CSV, JSON_LINES: description.JSON_LINES},
-        }
-    },
+    openapi_extra=description.BRIEF,
 )
 def accept_brief(
     request: Request,
@@ -124,13 +120,8 @@ def accept_brief(
     dry_run: DryRun = "false",
 ) -> Response:
     """Accept a brief: all of its rows, or with `partial=true` those without problems."""
-    reader = read_csv if media_type(request, CSV, JSON_LINES) == CSV else read_json_lines
-    brief = reader(body)
-    if brief.problems:
-        told = [*brief.problems, *(fault for row in brief.rows for fault in row.problems)]
-        raise ProblemRaised(
-            HTTPStatus.UNPROCESSABLE_ENTITY, "The file can't be read; nothing was accepted.", *told
-        )
+    is_csv = media_type(request, CSV, JSON_LINES) == CSV
+    brief = read_brief(body, is_csv=is_csv, detail="The file can't be read; nothing was accepted.")
     answers = at.intake.accept(
         brief.rows,
         customer=who.tenant,
@@ -146,6 +137,19 @@ def accept_brief(
         )
     told = shapes.batch(campaign, brief.rows, answers, problems, api_url=at.api_url)
     return JSONResponse(told, HTTPStatus.ACCEPTED)
+
+
+def read_brief(content: bytes, *, is_csv: bool, detail: str) -> Brief:
+    """Return a brief whose rows can be told apart.
+
+    Raises:
+        ProblemRaised: They can't, which *detail* says; and all that is wrong with the file.
+    """
+    brief = planning.read(content, is_csv=is_csv)
+    if brief.problems:
+        told = [*brief.problems, *(fault for row in brief.rows for fault in row.problems)]
+        raise ProblemRaised(HTTPStatus.UNPROCESSABLE_ENTITY, detail, *told)
+    return brief
 
 
 def insist_on_some(

@@ -14,15 +14,14 @@ from fireflyassets.api.answers import IfNoneMatch, body_of, tell
 from fireflyassets.api.bodies import CSV, JSON_LINES, BriefBody, media_type
 from fireflyassets.api.description import RETOLD, refusals
 from fireflyassets.api.desk import AtDesk, Desk, Reader, Writer, require_campaign
-from fireflyassets.api.intake_routes import insist_on_some
+from fireflyassets.api.intake_routes import insist_on_some, read_brief
 from fireflyassets.api.problems import ProblemRaised
 from fireflyassets.core import ids
-from fireflyassets.core.brief import Brief
 from fireflyassets.core.errors import CampaignMoved
 from fireflyassets.core.plan import Plan
 from fireflyassets.core.request import Problem
 from fireflyassets.stages.intake import problems_of
-from fireflyassets.stages.planning import digest_of, read
+from fireflyassets.stages.planning import digest_of
 
 router: Final = APIRouter()
 
@@ -36,12 +35,7 @@ router: Final = APIRouter()
         HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
         HTTPStatus.UNPROCESSABLE_ENTITY,
     ),
-    openapi_extra={
-        "requestBody": {
-            "required": True,
-            "content": {CSV: description.CSV, JSON_LINES: description.JSON_LINES},
-        }
-    },
+    openapi_extra=description.BRIEF,
 )
 def plan_brief(
     request: Request,
@@ -98,8 +92,7 @@ def planned(
     at: Desk, tenant: str, campaign: str, content: bytes, *, is_csv: bool
 ) -> tuple[Plan, str | None]:
     """Return the plan of a brief and, where there is something to release, its token."""
-    brief = read(content, is_csv=is_csv)
-    _require_readable(brief)
+    brief = read_brief(content, is_csv=is_csv, detail="The file can't be read.")
     digest = digest_of(content)
     made = at.planning.plan(brief.rows, digest, customer=tenant, campaign=campaign)
     return made, plan_tokens.issued(made, content, at.planning, at.seals, is_csv=is_csv)
@@ -125,9 +118,3 @@ def released(at: Desk, tenant: str, token: str) -> shapes.Batch:
     problems = problems_of(brief.rows, answers)
     insist_on_some(answers, problems, partial=True)
     return shapes.batch(promise.campaign, brief.rows, answers, problems, api_url=at.api_url)
-
-
-def _require_readable(brief: Brief) -> None:
-    if brief.problems:
-        told = [*brief.problems, *(fault for row in brief.rows for fault in row.problems)]
-        raise ProblemRaised(HTTPStatus.UNPROCESSABLE_ENTITY, "The file can't be read.", *told)
