@@ -5,7 +5,7 @@ Belongs here: the bundle of ports, who may pass. Does not: routes, what a token 
 """
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
 from http import HTTPStatus
@@ -31,7 +31,6 @@ from fireflyassets.core.errors import CampaignOutOfService, UnknownCampaign
 from fireflyassets.core.hosts import is_loopback
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.request import Problem
-from fireflyassets.core.status import ENDED
 from fireflyassets.limiter.port import Limiter
 from fireflyassets.ports.backlog import Backlog
 from fireflyassets.ports.campaign_store import CampaignStore
@@ -274,20 +273,6 @@ def job_row(at: Desk, tenant: str, job_id: str) -> JobRow:
 def history_of(at: Desk, row: JobRow) -> History:
     """Return what was sent and made for a job; one that no wave has had is not asked for."""
     return UNTOUCHED if row.epoch == 0 else at.ports.ledger.history(row.job_id)
-
-
-def costed(at: Desk, row: JobRow, history: History | None = None) -> JobRow:
-    """Return a row with what its calls have cost so far: one read more, where that may have moved.
-
-    The stored figures are those of its end; a job that no wave has had has none.
-    """
-    if row.epoch == 0 or (row.status in ENDED and not row.unsettled):
-        return row
-    history = history or at.ports.ledger.history(row.job_id)
-    if not history.attempts:
-        return row
-    cost = history.cost
-    return replace(row, cost_actual=cost.certain, cost_possible=cost.possible)
 
 
 def require_campaign(at: Desk, tenant: str, campaign: str) -> None:
