@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
 from http import HTTPStatus
-from math import ceil
 from threading import BoundedSemaphore, Lock
 from typing import Annotated, Final, cast
 from urllib.parse import urlsplit
@@ -20,7 +19,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer, SecurityS
 from fireflyassets.adapters.guarded_http import Guard
 from fireflyassets.adapters.webhook_secrets import WebhookSecrets
 from fireflyassets.api.campaign_reads import CampaignReads
-from fireflyassets.api.problems import ProblemRaised, not_found
+from fireflyassets.api.problems import ProblemRaised, not_found, retry_after
 from fireflyassets.api.reads import Buckets, KeptPages, Kind
 from fireflyassets.api.seals import Seals
 from fireflyassets.api.thumbnails import Thumbnails
@@ -222,7 +221,7 @@ def count(request: Request, at: Desk, tenant: str) -> None:
             HTTPStatus.TOO_MANY_REQUESTS,
             sentence,
             Problem("", "rate", sentence, fix),
-            headers={"Retry-After": str(ceil(wait.total_seconds()))},
+            headers=retry_after(wait),
         )
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from http import HTTPStatus
-from math import ceil
 from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Header, Query, Request, Response
@@ -20,7 +19,7 @@ from fireflyassets.api.bodies import (
 )
 from fireflyassets.api.description import refusals
 from fireflyassets.api.desk import AtDesk, Writer
-from fireflyassets.api.problems import ProblemRaised
+from fireflyassets.api.problems import ProblemRaised, retry_after
 from fireflyassets.core import ids, schemas
 from fireflyassets.core.brief import Brief, Row
 from fireflyassets.core.request import KEY_FIELD, Problem, RawRequest, raw_request
@@ -178,8 +177,8 @@ def too_many(over: Overload, detail: str, *problems: Problem) -> ProblemRaised:
     """Return the problem of work that would not be made in time: later, or never as it is."""
     if over.after is None:
         return ProblemRaised(HTTPStatus.UNPROCESSABLE_ENTITY, detail, *problems)
-    headers = {"Retry-After": str(ceil(over.after.total_seconds()))}
-    return ProblemRaised(HTTPStatus.TOO_MANY_REQUESTS, detail, *problems, headers=headers)
+    later = retry_after(over.after)
+    return ProblemRaised(HTTPStatus.TOO_MANY_REQUESTS, detail, *problems, headers=later)
 
 
 def _refusal(answers: Sequence[Answer]) -> HTTPStatus:

@@ -7,7 +7,9 @@ row where it came from a file.
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
 from http import HTTPStatus
+from math import ceil
 from typing import Annotated, Any, Final, NotRequired
 
 from fastapi import FastAPI, Request
@@ -90,6 +92,11 @@ def not_found(detail: str, field: str) -> ProblemRaised:
     """Return the problem of a thing that is not there, or is another tenant's: the same words."""
     problem = Problem(field, "unknown", detail, "Check the spelling and the token's tenant.")
     return ProblemRaised(HTTPStatus.NOT_FOUND, detail, problem)
+
+
+def retry_after(wait: timedelta) -> dict[str, str]:
+    """Return the header that says when to ask again, in whole seconds and never too early."""
+    return {"Retry-After": str(ceil(wait.total_seconds()))}
 
 
 def response(
