@@ -17,9 +17,8 @@ from fireflyassets.cli.dlq import a_time
 from fireflyassets.cli.terminal import table
 from fireflyassets.core.endpoint import Delivery, Outcome
 from fireflyassets.core.errors import UnusableArgument
-from fireflyassets.ports.clock import Clock
-from fireflyassets.ports.webhooks import Chosen, WebhookStore
-from fireflyassets.stages.endpoints import every
+from fireflyassets.ports.webhooks import Chosen
+from fireflyassets.stages.endpoints import Endpoints
 
 _ENDPOINTS: Final = ("endpoint", "kind", "state", "failures", "since", "url", "error")
 _DELIVERIES: Final = ("delivery", "endpoint", "type", "outcome", "tries", "last")
@@ -118,15 +117,14 @@ def _desk() -> "WebhookDesk":
     from fireflyassets import composition  # noqa: PLC0415 - loads the AWS client; not for a help.
 
     made = composition.factory()
-    return WebhookDesk(made.webhooks, made.clock)
+    return WebhookDesk(Endpoints(made.webhooks, made.clock))
 
 
 @dataclass(frozen=True)
 class WebhookDesk:
     """What the commands do, over any store."""
 
-    store: WebhookStore
-    clock: Clock
+    endpoints: Endpoints
     tell: Callable[[str], None] = print
 
     def show_endpoints(self, customer: str, *, as_json: bool) -> int:
@@ -141,7 +139,7 @@ class WebhookDesk:
                 "url": one.url,
                 "error": one.health.last_error,
             }
-            for one in self.store.endpoints(customer)
+            for one in self.endpoints.store.endpoints(customer)
         ]
         self.tell(
             json.dumps(rows, indent=2)
@@ -152,7 +150,7 @@ class WebhookDesk:
 
     def show_all(self, chosen: Chosen, *, most: int, as_json: bool) -> int:
         """Print deliveries."""
-        rows = [_row(one) for one in self.store.deliveries(chosen, most=most)]
+        rows = [_row(one) for one in self.endpoints.store.deliveries(chosen, most=most)]
         self.tell(
             json.dumps(rows, indent=2)
             if as_json
@@ -181,21 +179,17 @@ class WebhookDesk:
 
     def replay(self, chosen: Chosen, name: str | None, *, go: bool) -> int:
         """Send one again, or all that are meant: those that failed, where no outcome is named."""
-        if name:
-            meant = [self._found(chosen.customer, name)]
-        else:
-            wanted = chosen.outcome or Outcome.FAILED
-            of = (chosen.customer, chosen.endpoint_id, wanted, chosen.since, chosen.until)
-            meant = list(every(self.store, Chosen(*of)))
+        by_name = [self._found(chosen.customer, name)] if name else None
+        meant = by_name or list(self.endpoints.meant(chosen))
         if not go:
             self.tell(f"{len(meant)} deliveries would be sent again. --go does it.")
             return 0
-        moved = sum(self.store.replay(one, now=self.clock.now()) for one in meant)
+        moved = sum(map(self.endpoints.again, meant))
         self.tell(f"{moved} of {len(meant)} deliveries are due again.")
         return 0
 
     def _found(self, customer: str, name: str) -> Delivery:
-        found = self.store.delivery(customer, name)
+        found = self.endpoints.store.delivery(customer, name)
         if found is None:
             raise UnusableArgument(f"{customer} has no delivery {name}.")
         return found
