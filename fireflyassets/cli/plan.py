@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from fireflyassets.cli.limits import duration
-from fireflyassets.cli.terminal import columns, table
+from fireflyassets.cli.terminal import columns, stamp, table
 from fireflyassets.core import limit_request
 from fireflyassets.core.errors import UnusableArgument
 from fireflyassets.core.plan import Plan
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 _HOME: Final = re.compile(r"campaigns/([a-z0-9-]+)/([a-z0-9-]+)/[^/]+$")
 _SHOWN: Final = 20
 """Refusals that are printed; JSON has all."""
-_FORMAT: Final = "%Y-%m-%d %H:%M:%S"
 
 
 def add_to(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:  # pyright: ignore[reportPrivateUsage] - the type has no public name.
@@ -175,8 +174,8 @@ def _lines(plan: Plan) -> Iterator[str]:
         (
             {
                 "limits": f"{factor}x",
-                "likely": one.p50.strftime(_FORMAT),
-                "late": one.p90.strftime(_FORMAT),
+                "likely": stamp(one.p50),
+                "late": stamp(one.p90),
                 "decided by": one.held_by.value,
             }
             for factor, one in plan.finishes.items()
@@ -192,7 +191,7 @@ def _lines(plan: Plan) -> Iterator[str]:
                     "cheaper": one.what,
                     "renditions fewer": str(one.renditions),
                     "operations saved": str(one.operations),
-                    "likely": one.finish.strftime(_FORMAT),
+                    "likely": stamp(one.finish),
                     "fits": "yes" if one.fits else "no",
                 }
                 for one in plan.changes

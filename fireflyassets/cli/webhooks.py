@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Final
 
 from fireflyassets.cli.dlq import a_time
-from fireflyassets.cli.terminal import table
+from fireflyassets.cli.terminal import listing, stamp
 from fireflyassets.core.endpoint import Delivery, Outcome
 from fireflyassets.core.errors import UnusableArgument
 from fireflyassets.ports.webhooks import Chosen
@@ -135,27 +135,21 @@ class WebhookDesk:
                 "kind": one.kind.value,
                 "state": one.health.state.value,
                 "failures": str(one.health.failures),
-                "since": _time(one.health.failing_since),
+                "since": stamp(one.health.failing_since),
                 "url": one.url,
                 "error": one.health.last_error,
             }
             for one in self.endpoints.store.endpoints(customer)
         ]
-        self.tell(
-            json.dumps(rows, indent=2)
-            if as_json
-            else table(_ENDPOINTS, rows, nothing="There is no endpoint.")
-        )
+        none = "There is no endpoint."
+        self.tell(listing(_ENDPOINTS, rows, nothing=none, as_json=as_json))
         return 0
 
     def show_all(self, chosen: Chosen, *, most: int, as_json: bool) -> int:
         """Print deliveries."""
         rows = [_row(one) for one in self.endpoints.store.deliveries(chosen, most=most)]
-        self.tell(
-            json.dumps(rows, indent=2)
-            if as_json
-            else table(_DELIVERIES, rows, nothing="There is no delivery.")
-        )
+        none = "There is no delivery."
+        self.tell(listing(_DELIVERIES, rows, nothing=none, as_json=as_json))
         return 0
 
     def show(self, customer: str, name: str) -> int:
@@ -203,9 +197,5 @@ def _row(one: Delivery) -> dict[str, str]:
         "type": one.type.value,
         "outcome": one.outcome.value,
         "tries": str(len(one.attempts)),
-        "last": "" if last is None else f"{_time(last.at)} {last.status or ''} {last.said}"[:80],
+        "last": "" if last is None else f"{stamp(last.at)} {last.status or ''} {last.said}"[:80],
     }
-
-
-def _time(at: datetime | None) -> str:
-    return "" if at is None else f"{at:%Y-%m-%d %H:%M:%S}"
