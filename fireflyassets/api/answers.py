@@ -41,6 +41,8 @@ def known_version(
 
 def known_parameters(request: Request) -> None:
     """Refuse a parameter that the description does not name: a misspelt ``dry_run`` is paid."""
+    if not request.query_params:
+        return
     described = request.app.openapi()["paths"].get(request.scope["route"].path_format, {})
     if request.method.lower() not in described:
         return

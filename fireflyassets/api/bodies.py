@@ -1,17 +1,18 @@
 """Request bodies: read within bounds, and as what they say they are.
 
-Belongs here: sizes, media types, encodings. Does not: what a body says (``core/brief.py``).
+Belongs here: sizes, media types, encodings. Does not: the forms themselves (``core/brief.py``).
 A body over its bound is refused while it comes in: at its declared length, or at the first chunk
 that is too much, and never held in memory as a whole.
 """
 
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Annotated, Final
 
 from fastapi import Depends, Request
 
 from fireflyassets.api.problems import ProblemRaised
-from fireflyassets.core.brief import FILE_LIMIT
+from fireflyassets.core.brief import FILE_LIMIT, json_object
 from fireflyassets.core.request import Problem, sized
 
 JOB_LIMIT: Final = 64 * 1024
@@ -70,6 +71,18 @@ PictureBody = Annotated[bytes, Depends(picture_body)]
 ReasonBody = Annotated[bytes, Depends(reason_body)]
 JobBody = Annotated[bytes, Depends(job_body)]
 BriefBody = Annotated[bytes, Depends(brief_body)]
+
+
+def json_fields(body: bytes) -> Mapping[str, object]:
+    """Return the fields of a body that is one JSON object.
+
+    Raises:
+        ProblemRaised: 400; it is none.
+    """
+    fields = json_object(body)
+    if isinstance(fields, Problem):
+        raise ProblemRaised(HTTPStatus.BAD_REQUEST, "The body is no JSON object.", fields)
+    return fields
 
 
 def media_type(request: Request, *allowed: str) -> str:

@@ -11,13 +11,11 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from fireflyassets.api.bodies import JSON, JobBody
+from fireflyassets.api.bodies import JSON, JobBody, json_fields
 from fireflyassets.api.description import refusals
 from fireflyassets.api.desk import AtDesk, Operator
 from fireflyassets.api.problems import ProblemRaised
 from fireflyassets.core import schemas
-from fireflyassets.core.brief import json_object
-from fireflyassets.core.request import Problem
 from fireflyassets.ports.campaign_store import Added, NameTaken
 from fireflyassets.stages import adding
 
@@ -60,9 +58,7 @@ def add_campaign(
     ] = None,
 ) -> Response:
     """Add a campaign, as its file would say it. Jobs are taken within seconds, and made soon."""
-    fields = json_object(body)
-    if isinstance(fields, Problem):
-        raise ProblemRaised(HTTPStatus.BAD_REQUEST, "The body is no JSON object.", fields)
+    fields = json_fields(body)
     ports = at.ports
     answer = adding.add(
         ports.campaigns, ports.catalogue, ports.clock, customer=who.tenant, said=fields, like=like

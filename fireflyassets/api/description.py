@@ -17,7 +17,7 @@ from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 
 from fireflyassets.api import problems
-from fireflyassets.api.bodies import JSON
+from fireflyassets.api.bodies import CSV, JSON, JSON_LINES
 from fireflyassets.api.problems import MEDIA_TYPE, SEND_AGAIN, ProblemBody
 from fireflyassets.core import event
 from fireflyassets.core.brief import ASPECT_SEPARATOR, HEADER
@@ -178,17 +178,21 @@ def _problem(status: HTTPStatus, case: _Case) -> dict[str, Any]:
 RETOLD: Final = _retold()
 """What answers to be asked for again have."""
 
-CSV: Final[dict[str, Any]] = {
+_CSV: Final[dict[str, Any]] = {
     "schema": {"type": "string"},
     "example": f"{','.join(HEADER)}\n"
     "market-01,Lemon verbena on a market stall,de-DE,Frisch vom Markt,"
     f"1080x1080{ASPECT_SEPARATOR}1920x1080\n",
 }
-JSON_LINES: Final[dict[str, Any]] = {
+_JSON_LINES: Final[dict[str, Any]] = {
     "schema": {"type": "string"},
     "example": '{"idempotencyKey": "market-01", "prompt": "Lemon verbena on a market stall", '
     '"locale": "de-DE", "headline": "Frisch vom Markt", "aspects": ["1080x1080"]}\n',
 }
+BRIEF: Final[dict[str, Any]] = {
+    "requestBody": {"required": True, "content": {CSV: _CSV, JSON_LINES: _JSON_LINES}}
+}
+"""The body of routes that take a brief."""
 
 
 def install(app: FastAPI) -> None:
@@ -219,16 +223,15 @@ def _document(app: FastAPI) -> dict[str, Any]:
         for path in said["paths"].values():
             for operation in path.values():
                 _without_validation(operation["responses"])
-        said["webhooks"] = {kind.value: _webhook(kind) for kind in EventType}
-        schemas |= _EVENT_PARTS
+        said["webhooks"] = {kind.value: _webhook(kind, schemas) for kind in EventType}
         app.openapi_schema = said
     return app.openapi_schema
 
 
-def _webhook(kind: EventType) -> dict[str, Any]:
-    """Return what we send for an event, and what we take for a receipt."""
+def _webhook(kind: EventType, schemas: dict[str, Any]) -> dict[str, Any]:
+    """Return what we send for an event, and what we take for a receipt; parts go to *schemas*."""
     told = event.schema(kind, reference="#/components/schemas/{model}")
-    told.pop("$defs", None)
+    schemas |= told.pop("$defs", {})
     signed = {
         "webhook-id": "The same in each retry: drop what you have had.",
         "webhook-timestamp": "Seconds since 1970, of this very try.",
@@ -254,11 +257,6 @@ def _webhook(kind: EventType) -> dict[str, Any]:
             "responses": answers,
         }
     }
-
-
-_EVENT_PARTS: Final = event.schema(
-    EventType.JOB_SUCCEEDED, reference="#/components/schemas/{model}"
-).get("$defs", {})
 
 
 def _without_validation(responses: dict[str, Any]) -> None:

@@ -5,11 +5,10 @@ Belongs here: the bundle of ports, who may pass. Does not: routes, what a token 
 """
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
 from http import HTTPStatus
-from math import ceil
 from threading import BoundedSemaphore, Lock
 from typing import Annotated, Final, cast
 from urllib.parse import urlsplit
@@ -20,7 +19,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer, SecurityS
 from fireflyassets.adapters.guarded_http import Guard
 from fireflyassets.adapters.webhook_secrets import WebhookSecrets
 from fireflyassets.api.campaign_reads import CampaignReads
-from fireflyassets.api.problems import ProblemRaised, not_found
+from fireflyassets.api.problems import ProblemRaised, not_found, retry_after
 from fireflyassets.api.reads import Buckets, KeptPages, Kind
 from fireflyassets.api.seals import Seals
 from fireflyassets.api.thumbnails import Thumbnails
@@ -31,7 +30,6 @@ from fireflyassets.core.errors import CampaignOutOfService, UnknownCampaign
 from fireflyassets.core.hosts import is_loopback
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.request import Problem
-from fireflyassets.core.status import ENDED
 from fireflyassets.limiter.port import Limiter
 from fireflyassets.ports.backlog import Backlog
 from fireflyassets.ports.campaign_store import CampaignStore
@@ -223,7 +221,7 @@ def count(request: Request, at: Desk, tenant: str) -> None:
             HTTPStatus.TOO_MANY_REQUESTS,
             sentence,
             Problem("", "rate", sentence, fix),
-            headers={"Retry-After": str(ceil(wait.total_seconds()))},
+            headers=retry_after(wait),
         )
 
 
@@ -274,20 +272,6 @@ def job_row(at: Desk, tenant: str, job_id: str) -> JobRow:
 def history_of(at: Desk, row: JobRow) -> History:
     """Return what was sent and made for a job; one that no wave has had is not asked for."""
     return UNTOUCHED if row.epoch == 0 else at.ports.ledger.history(row.job_id)
-
-
-def costed(at: Desk, row: JobRow, history: History | None = None) -> JobRow:
-    """Return a row with what its calls have cost so far: one read more, where that may have moved.
-
-    The stored figures are those of its end; a job that no wave has had has none.
-    """
-    if row.epoch == 0 or (row.status in ENDED and not row.unsettled):
-        return row
-    history = history or at.ports.ledger.history(row.job_id)
-    if not history.attempts:
-        return row
-    cost = history.cost
-    return replace(row, cost_actual=cost.certain, cost_possible=cost.possible)
 
 
 def require_campaign(at: Desk, tenant: str, campaign: str) -> None:

@@ -2,21 +2,29 @@
 
 from collections.abc import Sequence
 from http import HTTPStatus
-from math import ceil
 from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import JSONResponse
 
 from fireflyassets.api import description, shapes
-from fireflyassets.api.bodies import CSV, JSON, JSON_LINES, BriefBody, JobBody, media_type
+from fireflyassets.api.bodies import (
+    CSV,
+    JSON,
+    JSON_LINES,
+    BriefBody,
+    JobBody,
+    json_fields,
+    media_type,
+)
 from fireflyassets.api.description import refusals
 from fireflyassets.api.desk import AtDesk, Writer
-from fireflyassets.api.problems import ProblemRaised
+from fireflyassets.api.problems import ProblemRaised, retry_after
 from fireflyassets.core import ids, schemas
-from fireflyassets.core.brief import Row, json_object, read_csv, read_json_lines
+from fireflyassets.core.brief import Brief, Row
 from fireflyassets.core.request import KEY_FIELD, Problem, RawRequest, raw_request
 from fireflyassets.ports.entries import Conflict, Recorded
+from fireflyassets.stages import planning
 from fireflyassets.stages.admission import Overload, Overloaded
 from fireflyassets.stages.budgeting import Unaffordable
 from fireflyassets.stages.intake import (
@@ -48,7 +56,6 @@ _REFUSALS: Final = refusals(
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
     HTTPStatus.UNPROCESSABLE_ENTITY,
-    HTTPStatus.TOO_MANY_REQUESTS,
 )
 
 
@@ -100,12 +107,7 @@ def accept_job(
     status_code=HTTPStatus.ACCEPTED,
     response_model=shapes.Batch,
     responses=_PRICED | _REFUSALS,
-    openapi_extra={
-        "requestBody": {
-            "required": True,
-            "content": {CSV: description.CSV, JSON_LINES: description.JSON_LINES},
-        }
-    },
+    openapi_extra=description.BRIEF,
 )
 def accept_brief(
     request: Request,
@@ -117,13 +119,8 @@ def accept_brief(
     dry_run: DryRun = "false",
 ) -> Response:
     """Accept a brief: all of its rows, or with `partial=true` those without problems."""
-    reader = read_csv if media_type(request, CSV, JSON_LINES) == CSV else read_json_lines
-    brief = reader(body)
-    if brief.problems:
-        told = [*brief.problems, *(fault for row in brief.rows for fault in row.problems)]
-        raise ProblemRaised(
-            HTTPStatus.UNPROCESSABLE_ENTITY, "The file can't be read; nothing was accepted.", *told
-        )
+    is_csv = media_type(request, CSV, JSON_LINES) == CSV
+    brief = read_brief(body, is_csv=is_csv, detail="The file can't be read; nothing was accepted.")
     answers = at.intake.accept(
         brief.rows,
         customer=who.tenant,
@@ -139,6 +136,19 @@ def accept_brief(
         )
     told = shapes.batch(campaign, brief.rows, answers, problems, api_url=at.api_url)
     return JSONResponse(told, HTTPStatus.ACCEPTED)
+
+
+def read_brief(content: bytes, *, is_csv: bool, detail: str) -> Brief:
+    """Return a brief whose rows can be told apart.
+
+    Raises:
+        ProblemRaised: They can't, which *detail* says; and all that is wrong with the file.
+    """
+    brief = planning.read(content, is_csv=is_csv)
+    if brief.problems:
+        told = [*brief.problems, *(fault for row in brief.rows for fault in row.problems)]
+        raise ProblemRaised(HTTPStatus.UNPROCESSABLE_ENTITY, detail, *told)
+    return brief
 
 
 def insist_on_some(
@@ -167,8 +177,8 @@ def too_many(over: Overload, detail: str, *problems: Problem) -> ProblemRaised:
     """Return the problem of work that would not be made in time: later, or never as it is."""
     if over.after is None:
         return ProblemRaised(HTTPStatus.UNPROCESSABLE_ENTITY, detail, *problems)
-    headers = {"Retry-After": str(ceil(over.after.total_seconds()))}
-    return ProblemRaised(HTTPStatus.TOO_MANY_REQUESTS, detail, *problems, headers=headers)
+    later = retry_after(over.after)
+    return ProblemRaised(HTTPStatus.TOO_MANY_REQUESTS, detail, *problems, headers=later)
 
 
 def _refusal(answers: Sequence[Answer]) -> HTTPStatus:
@@ -180,9 +190,7 @@ def _refusal(answers: Sequence[Answer]) -> HTTPStatus:
 
 def _job(body: bytes, header: str | None) -> tuple[str, RawRequest]:
     """Return the campaign and the request of a body; the header is another place for the key."""
-    fields = json_object(body)
-    if isinstance(fields, Problem):
-        raise ProblemRaised(HTTPStatus.BAD_REQUEST, "The body is no JSON object.", fields)
+    fields = json_fields(body)
     if not fields.get(KEY_FIELD, header):
         missing = Problem(KEY_FIELD, "missing", "The idempotency key is missing.", _SEND_A_KEY)
         raise ProblemRaised(HTTPStatus.BAD_REQUEST, "The job was not accepted.", missing)

@@ -14,14 +14,14 @@ from fireflyassets.api.answers import IfNoneMatch, body_of, tell
 from fireflyassets.api.bodies import CSV, JSON_LINES, BriefBody, media_type
 from fireflyassets.api.description import RETOLD, refusals
 from fireflyassets.api.desk import AtDesk, Desk, Reader, Writer, require_campaign
-from fireflyassets.api.intake_routes import insist_on_some
+from fireflyassets.api.intake_routes import insist_on_some, read_brief
 from fireflyassets.api.problems import ProblemRaised
 from fireflyassets.core import ids
-from fireflyassets.core.brief import Brief
+from fireflyassets.core.errors import CampaignMoved
 from fireflyassets.core.plan import Plan
-from fireflyassets.stages import notify
+from fireflyassets.core.request import Problem
 from fireflyassets.stages.intake import problems_of
-from fireflyassets.stages.planning import digest_of, read
+from fireflyassets.stages.planning import digest_of
 
 router: Final = APIRouter()
 
@@ -35,12 +35,7 @@ router: Final = APIRouter()
         HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
         HTTPStatus.UNPROCESSABLE_ENTITY,
     ),
-    openapi_extra={
-        "requestBody": {
-            "required": True,
-            "content": {CSV: description.CSV, JSON_LINES: description.JSON_LINES},
-        }
-    },
+    openapi_extra=description.BRIEF,
 )
 def plan_brief(
     request: Request,
@@ -55,8 +50,7 @@ def plan_brief(
     """
     is_csv = media_type(request, CSV, JSON_LINES) == CSV
     made, token = planned(at, who.tenant, campaign, body, is_csv=is_csv)
-    expires = notify.instant(made.made_at + plan_tokens.LASTS)
-    return JSONResponse(plan_shapes.plan(made, token, expires, api_url=at.api_url))
+    return JSONResponse(plan_shapes.plan(made, token, api_url=at.api_url))
 
 
 @router.post(
@@ -69,7 +63,6 @@ def plan_brief(
         HTTPStatus.CONFLICT,
         HTTPStatus.GONE,
         HTTPStatus.UNPROCESSABLE_ENTITY,
-        HTTPStatus.TOO_MANY_REQUESTS,
     ),
 )
 def release_plan(at: AtDesk, who: Writer, token: str) -> Response:
@@ -80,7 +73,7 @@ def release_plan(at: AtDesk, who: Writer, token: str) -> Response:
 @router.get(
     "/v1/campaigns/{campaign}/plan",
     response_model=plan_shapes.CampaignPlan,
-    responses={**RETOLD, **refusals(HTTPStatus.NOT_FOUND, HTTPStatus.TOO_MANY_REQUESTS)},
+    responses={**RETOLD, **refusals(HTTPStatus.NOT_FOUND)},
 )
 def compare_plan(
     at: AtDesk, who: Reader, campaign: str, if_none_match: IfNoneMatch = None
@@ -99,36 +92,29 @@ def planned(
     at: Desk, tenant: str, campaign: str, content: bytes, *, is_csv: bool
 ) -> tuple[Plan, str | None]:
     """Return the plan of a brief and, where there is something to release, its token."""
-    brief = read(content, is_csv=is_csv)
-    _require_readable(brief)
+    brief = read_brief(content, is_csv=is_csv, detail="The file can't be read.")
     digest = digest_of(content)
     made = at.planning.plan(brief.rows, digest, customer=tenant, campaign=campaign)
-    if not made.sums.jobs or at.seals is None:
-        return made, None
-    at.planning.keep(tenant, content)
-    return made, plan_tokens.sealed(plan_tokens.promised(made, is_csv=is_csv), at.seals)
+    return made, plan_tokens.issued(made, content, at.planning, at.seals, is_csv=is_csv)
 
 
 def released(at: Desk, tenant: str, token: str) -> shapes.Batch:
     """Release a plan and return what became of its rows.
 
     Raises:
-        ProblemRaised: It is none of the tenant's, too old, or its brief is not kept any more; or
-            no row of it fits any more.
-        CampaignMoved: The campaign is not what was planned with.
+        ProblemRaised: It is none of the tenant's, too old, or its brief is not kept any more; the
+            campaign is not what was planned with; or no row of it fits any more.
     """
     promise = plan_tokens.opened(token, at.seals, at.ports.clock, tenant=tenant)
     brief = at.planning.brief(promise)
     if brief is None:
         raise plan_tokens.outdated("The brief of the plan is no longer kept as it was.")
-    answers = at.planning.release(promise, brief.rows)
+    try:
+        answers = at.planning.release(promise, brief.rows)
+    except CampaignMoved as moved:
+        problem = Problem("token", "plan", str(moved), moved.remedy)
+        raise ProblemRaised(HTTPStatus.CONFLICT, str(moved), problem) from moved
     at.campaigns.moved(tenant, promise.campaign)
     problems = problems_of(brief.rows, answers)
     insist_on_some(answers, problems, partial=True)
     return shapes.batch(promise.campaign, brief.rows, answers, problems, api_url=at.api_url)
-
-
-def _require_readable(brief: Brief) -> None:
-    if brief.problems:
-        told = [*brief.problems, *(fault for row in brief.rows for fault in row.problems)]
-        raise ProblemRaised(HTTPStatus.UNPROCESSABLE_ENTITY, "The file can't be read.", *told)

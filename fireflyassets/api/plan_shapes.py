@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from fireflyassets.api.plan_tokens import LASTS
 from fireflyassets.api.problems import ProblemPart, said
 from fireflyassets.api.shapes import Operations
 from fireflyassets.core.finish import Finish
@@ -85,14 +86,14 @@ class CampaignPlan(TypedDict):
     plan: Annotated[PlanStanding | None, Field(description="Null: none was released.")]
 
 
-def plan(made: Plan, token: str | None, expires_at: str, *, api_url: str) -> PlannedJobs:
+def plan(made: Plan, token: str | None, *, api_url: str) -> PlannedJobs:
     """Return a plan."""
     sums = made.sums
     return {
         "campaignId": made.campaign.config.campaign,
         "campaignVersion": made.campaign.version,
         "token": token,
-        "expiresAt": expires_at,
+        "expiresAt": notify.instant(made.made_at + LASTS),
         "jobs": sums.jobs,
         "renditions": sums.renditions,
         "repeated": made.repeated,

@@ -16,14 +16,25 @@ from fireflyassets.api.seals import Purpose, Seals
 from fireflyassets.core.plan import Plan, lock_of
 from fireflyassets.core.request import Problem
 from fireflyassets.ports.clock import Clock
-from fireflyassets.stages.planning import Promise
+from fireflyassets.stages.planning import Planning, Promise
 
 LASTS: Final = timedelta(hours=24)
 """How long a plan can be released: prices and what waits move on, and its brief is kept so long."""
 _PROMISE: Final = TypeAdapter(Promise)
 
 
-def promised(plan: Plan, *, is_csv: bool) -> Promise:
+def issued(
+    plan: Plan, content: bytes, planning: Planning, seals: Seals | None, *, is_csv: bool
+) -> str | None:
+    """Keep a plan's brief and return its token; None: it has no new jobs, or there is no key."""
+    if not plan.sums.jobs or seals is None:
+        return None
+    planning.keep(plan, content)
+    promise = _promised(plan, is_csv=is_csv)
+    return seals.close(Purpose.PLAN, _PROMISE.dump_python(promise, mode="json"))
+
+
+def _promised(plan: Plan, *, is_csv: bool) -> Promise:
     """Return what a plan binds."""
     config = plan.campaign.config
     return Promise(
@@ -40,11 +51,6 @@ def promised(plan: Plan, *, is_csv: bool) -> Promise:
         p90=plan.finish.p90,
         made_at=plan.made_at,
     )
-
-
-def sealed(promise: Promise, seals: Seals) -> str:
-    """Return a promise as a token."""
-    return seals.close(Purpose.PLAN, _PROMISE.dump_python(promise, mode="json"))
 
 
 def opened(token: str, seals: Seals | None, clock: Clock, *, tenant: str) -> Promise:

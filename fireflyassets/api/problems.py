@@ -7,7 +7,9 @@ row where it came from a file.
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
 from http import HTTPStatus
+from math import ceil
 from typing import Annotated, Any, Final, NotRequired
 
 from fastapi import FastAPI, Request
@@ -22,7 +24,6 @@ from typing_extensions import TypedDict
 from fireflyassets.api import rules
 from fireflyassets.core.errors import (
     BudgetsUnreadable,
-    CampaignMoved,
     CampaignOutOfService,
     FactoryError,
     Refused,
@@ -93,6 +94,11 @@ def not_found(detail: str, field: str) -> ProblemRaised:
     return ProblemRaised(HTTPStatus.NOT_FOUND, detail, problem)
 
 
+def retry_after(wait: timedelta) -> dict[str, str]:
+    """Return the header that says when to ask again, in whole seconds and never too early."""
+    return {"Retry-After": str(ceil(wait.total_seconds()))}
+
+
 def response(
     request: Request,
     status: HTTPStatus,
@@ -145,13 +151,9 @@ def _raised(request: Request, error: Exception) -> Response:
 def _refused(request: Request, error: Exception) -> Response:
     remedy = getattr(error, "remedy", "")
     problem = Problem("", type(error).__name__, str(error), remedy)
-    if isinstance(error, UnknownCampaign | CampaignMoved):
-        moved = isinstance(error, CampaignMoved)
+    if isinstance(error, UnknownCampaign):
         problem = Problem("campaign", "unknown", str(error), "Check the spelling.")
-        if moved:
-            problem = Problem("token", "plan", str(error), remedy)
-        status = HTTPStatus.CONFLICT if moved else HTTPStatus.NOT_FOUND
-        return response(request, status, str(error), (problem,))
+        return response(request, HTTPStatus.NOT_FOUND, str(error), (problem,))
     if isinstance(error, BudgetsUnreadable):
         # The file and its figures are the operators' business.
         _log.error("%s %s", error, error.remedy)

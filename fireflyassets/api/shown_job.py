@@ -4,14 +4,17 @@ Belongs here: what is told of one job and of no page of them. Does not: a job as
 (``shapes.py``).
 """
 
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from fireflyassets.api.desk import Desk, costed, history_of
+from fireflyassets.api.desk import Desk, history_of
 from fireflyassets.api.shapes import Job, job
 from fireflyassets.core.job import JobRow
+from fireflyassets.core.status import ENDED
+from fireflyassets.ports.entries import History
 
 
 class Retry(TypedDict):
@@ -43,4 +46,12 @@ def shown_job(at: Desk, row: JobRow) -> ShownJob:
         {"layer": one.layer, "spent": one.spent, "limit": one.limit}
         for one in at.retries.of(row, history)
     ]
-    return {**job(costed(at, row, history), api_url=at.api_url), "retryBudget": lines}
+    return {**job(_costed(row, history), api_url=at.api_url), "retryBudget": lines}
+
+
+def _costed(row: JobRow, history: History) -> JobRow:
+    """Return a row with what its calls have cost so far; stored figures are those of its end."""
+    if not history.attempts or (row.status in ENDED and not row.unsettled):
+        return row
+    cost = history.cost
+    return replace(row, cost_actual=cost.certain, cost_possible=cost.possible)

@@ -10,14 +10,13 @@ from fastapi import APIRouter
 from fastapi.responses import JSONResponse, Response
 
 from fireflyassets.api import shapes
-from fireflyassets.api.bodies import JSON, ReasonBody
+from fireflyassets.api.bodies import JSON, ReasonBody, json_fields
 from fireflyassets.api.description import refusals
 from fireflyassets.api.desk import AtDesk, Operator, Writer, job_row, require_campaign
 from fireflyassets.api.problems import ProblemRaised
 from fireflyassets.api.result_routes import campaign_sums
 from fireflyassets.api.shown_job import ShownJob, shown_job
 from fireflyassets.core import schemas
-from fireflyassets.core.brief import json_object
 from fireflyassets.core.request import Problem, reason_of
 from fireflyassets.stages.steering import Cancelling, Kept
 
@@ -42,10 +41,7 @@ def _with_reason(*, required: bool) -> dict[str, Any]:
 
 
 def _reason(body: bytes) -> str:
-    fields = json_object(body)
-    if isinstance(fields, Problem):
-        raise ProblemRaised(HTTPStatus.BAD_REQUEST, "The body is no JSON object.", fields)
-    reason = reason_of(fields)
+    reason = reason_of(json_fields(body))
     if isinstance(reason, tuple):
         raise ProblemRaised(HTTPStatus.UNPROCESSABLE_ENTITY, "The reason is not right.", *reason)
     return reason

@@ -13,11 +13,10 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, ValidationError
 
 from fireflyassets.api import webhook_shapes as shapes
-from fireflyassets.api.bodies import JobBody
+from fireflyassets.api.bodies import JobBody, json_fields
 from fireflyassets.api.description import refusals
 from fireflyassets.api.desk import AtDesk, Desk, Operator, Reader
 from fireflyassets.api.problems import ProblemRaised, not_found
-from fireflyassets.core.brief import json_object
 from fireflyassets.core.endpoint import Endpoint, Kind, Outcome
 from fireflyassets.core.request import Problem
 from fireflyassets.ports.webhooks import Chosen
@@ -28,7 +27,6 @@ router: Final = APIRouter()
 PAGE: Final = 50
 _MISSING: Final = refusals(HTTPStatus.NOT_FOUND)
 _OF_A_BODY: Final = refusals(
-    HTTPStatus.BAD_REQUEST,
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
     HTTPStatus.UNPROCESSABLE_ENTITY,
@@ -37,6 +35,7 @@ _OF_A_QUERY: Final = refusals(HTTPStatus.UNPROCESSABLE_ENTITY)
 _PRIVATE: Final = {"Cache-Control": "no-store"}
 Time = Annotated[str | None, Query(description="ISO 8601 with its zone.", max_length=40)]
 _Wish = TypeVar("_Wish", bound=BaseModel)
+_Found = TypeVar("_Found")
 
 
 @router.post(
@@ -44,7 +43,7 @@ _Wish = TypeVar("_Wish", bound=BaseModel)
     status_code=HTTPStatus.CREATED,
     response_model=shapes.EndpointWithSecret,
     responses={**_OF_A_BODY, **refusals(HTTPStatus.CONFLICT)},
-    openapi_extra={**shapes.body(shapes.NewEndpoint)},
+    openapi_extra=shapes.body(shapes.NewEndpoint),
 )
 def add_endpoint(at: AtDesk, who: Operator, body: JobBody) -> Response:
     """Add an endpoint. Its secret is shown here, and never again but by a rotation."""
@@ -74,7 +73,7 @@ def show_endpoint(at: AtDesk, who: Reader, endpoint_id: str) -> Response:
     "/v1/endpoints/{endpoint_id}",
     response_model=shapes.EndpointShape,
     responses={**_MISSING, **_OF_A_BODY},
-    openapi_extra={**shapes.body(shapes.ChangedEndpoint)},
+    openapi_extra=shapes.body(shapes.ChangedEndpoint),
 )
 def change_endpoint(at: AtDesk, who: Operator, endpoint_id: str, body: JobBody) -> Response:
     """Change an endpoint, or switch it off or on; one that is switched on begins afresh."""
@@ -92,8 +91,7 @@ def change_endpoint(at: AtDesk, who: Operator, endpoint_id: str, body: JobBody) 
 )
 def remove_endpoint(at: AtDesk, who: Operator, endpoint_id: str) -> Response:
     """Remove an endpoint. What waits for it is not sent."""
-    stands = at.endpoints.store.endpoint(who.tenant, endpoint_id)
-    told = _told(stands)
+    told = _told(at.endpoints.store.endpoint(who.tenant, endpoint_id))
     at.endpoints.store.remove_endpoint(who.tenant, endpoint_id)
     return told
 
@@ -105,9 +103,7 @@ def remove_endpoint(at: AtDesk, who: Operator, endpoint_id: str) -> Response:
 )
 def rotate_secret(at: AtDesk, who: Operator, endpoint_id: str) -> Response:
     """Make a new secret, shown this once. The one before signs beside it for 24 hours."""
-    told = at.endpoints.rotate(who.tenant, endpoint_id)
-    if told is None:
-        raise _no_endpoint()
+    told = _there(at.endpoints.rotate(who.tenant, endpoint_id), "endpoint")
     return _with_secret(at, told, HTTPStatus.OK)
 
 
@@ -119,10 +115,9 @@ def rotate_secret(at: AtDesk, who: Operator, endpoint_id: str) -> Response:
 )
 def test_endpoint(at: AtDesk, who: Operator, endpoint_id: str) -> Response:
     """Send a test, within half a minute, as any event is sent."""
-    told = at.endpoints.test(who.tenant, endpoint_id, chance=secrets.token_hex(8))
-    if told is None:
-        raise _no_endpoint()
-    return JSONResponse(shapes.delivery(told), HTTPStatus.ACCEPTED, headers=_PRIVATE)
+    made = at.endpoints.test(who.tenant, endpoint_id, chance=secrets.token_hex(8))
+    told = shapes.delivery(_there(made, "endpoint"))
+    return JSONResponse(told, HTTPStatus.ACCEPTED, headers=_PRIVATE)
 
 
 @router.post(
@@ -140,8 +135,7 @@ def replay_endpoint(
     outcome: Outcome = Outcome.FAILED,
 ) -> Response:
     """Send again what failed, or was delivered, of a time; under the ids that it had."""
-    if at.endpoints.store.endpoint(who.tenant, endpoint_id) is None:
-        raise _no_endpoint()
+    _there(at.endpoints.store.endpoint(who.tenant, endpoint_id), "endpoint")
     chosen = _chosen(who.tenant, endpoint_id, outcome, since, until)
     told = {"replayed": at.endpoints.replay(chosen)}
     return JSONResponse(told, HTTPStatus.ACCEPTED, headers=_PRIVATE)
@@ -172,9 +166,7 @@ def list_deliveries(
 )
 def show_delivery(at: AtDesk, who: Reader, delivery_id: str) -> Response:
     """Show one delivery with its body and every try."""
-    found = at.endpoints.store.delivery(who.tenant, delivery_id)
-    if found is None:
-        raise _no_delivery()
+    found = _there(at.endpoints.store.delivery(who.tenant, delivery_id), "delivery")
     return JSONResponse({**shapes.delivery(found), "body": found.body}, headers=_PRIVATE)
 
 
@@ -186,17 +178,13 @@ def show_delivery(at: AtDesk, who: Reader, delivery_id: str) -> Response:
 )
 def replay_delivery(at: AtDesk, who: Operator, delivery_id: str) -> Response:
     """Send one delivery again, under the id that it had; one that waits is sent anyway."""
-    found = at.endpoints.store.delivery(who.tenant, delivery_id)
-    if found is None:
-        raise _no_delivery()
+    found = _there(at.endpoints.store.delivery(who.tenant, delivery_id), "delivery")
     told = {"replayed": int(at.endpoints.again(found))}
     return JSONResponse(told, HTTPStatus.ACCEPTED, headers=_PRIVATE)
 
 
 def _wish(model: type[_Wish], body: bytes) -> _Wish:
-    fields = json_object(body)
-    if isinstance(fields, Problem):
-        raise ProblemRaised(HTTPStatus.BAD_REQUEST, "The body is no JSON object.", fields)
+    fields = json_fields(body)
     try:
         return model.model_validate(dict(fields))
     except ValidationError as error:
@@ -237,21 +225,17 @@ def _chosen(
     return Chosen(tenant, endpoint or None, outcome, read.get("since"), read.get("until"))
 
 
-def _told(found: Endpoint | None) -> Response:
+def _there(found: _Found | None, what: str) -> _Found:
     if found is None:
-        raise _no_endpoint()
-    return JSONResponse(shapes.endpoint(found), headers=_PRIVATE)
+        raise not_found(f"There is no such {what}.", f"{what}_id")
+    return found
+
+
+def _told(found: Endpoint | None) -> Response:
+    return JSONResponse(shapes.endpoint(_there(found, "endpoint")), headers=_PRIVATE)
 
 
 def _with_secret(at: Desk, endpoint: Endpoint, status: HTTPStatus) -> Response:
     said: dict[str, Any] = {**shapes.endpoint(endpoint)}
     said["secret"] = at.ports.webhook_secrets.newest(endpoint)
     return JSONResponse(said, status, headers=_PRIVATE)
-
-
-def _no_endpoint() -> ProblemRaised:
-    return not_found("There is no such endpoint.", "endpoint_id")
-
-
-def _no_delivery() -> ProblemRaised:
-    return not_found("There is no such delivery.", "delivery_id")

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final, cast
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from typing_extensions import TypedDict
 
+from fireflyassets.api.bodies import JSON
 from fireflyassets.core.endpoint import Attempt, Delivery, Endpoint, Kind
 from fireflyassets.core.event import EventType, Instant, instant
 from fireflyassets.core.request import Problem
@@ -159,16 +160,12 @@ def problems_of(error: ValidationError) -> list[Problem]:
     ]
 
 
-def body(model: type[BaseModel]) -> Mapping[str, Any]:
+def body(model: type[BaseModel]) -> dict[str, Any]:
     """Return a body's description."""
     schema = model.model_json_schema()
     parts = schema.pop("$defs", {})
-    return {
-        "requestBody": {
-            "required": True,
-            "content": {"application/json": {"schema": _inlined(schema, parts)}},
-        }
-    }
+    content = {JSON: {"schema": _inlined(schema, parts)}}
+    return {"requestBody": {"required": True, "content": content}}
 
 
 def _inlined(schema: object, parts: Mapping[str, Any]) -> object:

@@ -50,9 +50,7 @@ def told(row: JobRow, found: Why) -> JobWhy:
 
 
 @router.get(
-    "/v1/jobs/{job_id}/why",
-    response_model=JobWhy,
-    responses=refusals(HTTPStatus.NOT_FOUND, HTTPStatus.TOO_MANY_REQUESTS),
+    "/v1/jobs/{job_id}/why", response_model=JobWhy, responses=refusals(HTTPStatus.NOT_FOUND)
 )
 def tell_why(at: AtDesk, who: Reader, job_id: str) -> Response:
     """Tell what holds a job, since when, when it is likely to begin, and who can lift it."""

@@ -5,14 +5,13 @@ Belongs here: arguments in, tables and JSON out. Does not: what a raise or a pro
 """
 
 import argparse
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Final
 
-from fireflyassets.cli.terminal import said, table
+from fireflyassets.cli.terminal import listing, said, table
 from fireflyassets.core.budget import (
     CUSTOMER,
     Raise,
@@ -139,7 +138,7 @@ class BudgetDesk:
             mine = [self._line(one) for one in self._standings(name, of_month)]
             none = dict.fromkeys(_SHOWN, "") | {"customer": name, "scope": "no budget is set"}
             rows += mine or [none | {"month": of_month}]
-        print(json.dumps(rows, indent=2) if as_json else table(_SHOWN, rows, nothing=_NOBODY))
+        print(listing(_SHOWN, rows, nothing=_NOBODY, as_json=as_json))
         return 0
 
     def raise_cap(self, customer: str, of_month: str | None, scope: str, raised: Raise) -> int:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from fireflyassets.cli.limits import duration
-from fireflyassets.cli.terminal import said, table
+from fireflyassets.cli.terminal import said, stamp, table
 from fireflyassets.core.errors import FactoryError
 from fireflyassets.core.failure import FailureClass
 from fireflyassets.stages import snapshot
@@ -189,7 +189,7 @@ class DeadDesk:
                 "letter": one.key,
                 "kind": one.kind.value,
                 "customer": one.customer or "",
-                "found": f"{one.found_at:%Y-%m-%d %H:%M:%S}",
+                "found": stamp(one.found_at),
                 "why": one.reason,
             }
             for one in self.letters.put_aside()
@@ -276,7 +276,7 @@ def _by_class(plan: list[Dead]) -> list[dict[str, str]]:
         {
             "class": one.failure.value,
             "jobs": str(one.jobs),
-            "oldest": f"{one.oldest:%Y-%m-%d %H:%M:%S}",
+            "oldest": stamp(one.oldest),
             "operations": str(one.price),
             "goes": str(one.goes),
             "cause": one.cause,
@@ -291,7 +291,7 @@ def _job(one: Dead) -> dict[str, str]:
         "job": row.job_id,
         "class": class_of(row).value,
         "campaign": f"{row.customer_id}/{row.campaign_id}",
-        "since": f"{row.ended_at or row.updated_at:%Y-%m-%d %H:%M:%S}",
+        "since": stamp(row.ended_at or row.updated_at),
         "replays": str(row.replays),
         "operations": str(one.price),
         "state": one.state.value,

@@ -13,7 +13,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import Final
 
-from fireflyassets.cli.terminal import said, table
+from fireflyassets.cli.terminal import listing, said, stamp, table
 from fireflyassets.core.errors import UnknownCampaign
 from fireflyassets.core.job import JobRow
 from fireflyassets.fence.accounts import Account, Part, accounts
@@ -129,7 +129,7 @@ class FenceDesk:
                 "job": one.row.job_id,
                 "step": one.attempt.step,
                 "send": str(one.attempt.n),
-                "since": f"{one.attempt.submitted_at:%Y-%m-%d %H:%M:%S}",
+                "since": stamp(one.attempt.submitted_at),
                 "operations": str(self._rates(one.row, one.attempt).price),
                 "held": "yes" if one.row.hold else one.row.status.value,
                 "settles": f"{one.settles_at:%H:%M:%S}" if one.settles_at else "by a person",
@@ -138,7 +138,7 @@ class FenceDesk:
             for one in found
         ]
         none = "No send has an unknown outcome."
-        _print(json.dumps(rows, indent=2) if as_json else table(_LISTED, rows, nothing=none))
+        _print(listing(_LISTED, rows, nothing=none, as_json=as_json))
         return 0
 
     def report(self, campaign: str | None, *, day: date | None, as_json: bool) -> int:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from fireflyassets.cli.limits import duration
-from fireflyassets.cli.terminal import columns, table
+from fireflyassets.cli.terminal import columns, stamp, table
 from fireflyassets.core import limit_request
 from fireflyassets.core.errors import UnusableArgument
 from fireflyassets.core.plan import Plan
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 _HOME: Final = re.compile(r"campaigns/([a-z0-9-]+)/([a-z0-9-]+)/[^/]+$")
 _SHOWN: Final = 20
 """Refusals that are printed; JSON has all."""
-_FORMAT: Final = "%Y-%m-%d %H:%M:%S"
 
 
 def add_to(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:  # pyright: ignore[reportPrivateUsage] - the type has no public name.
@@ -66,7 +65,8 @@ def run_plan(arguments: argparse.Namespace) -> int:
     slug = _slug(brief, arguments.campaign)
     made = composition.factory()
     keys = made.settings.session_keys
-    desk = PlanDesk(composition.planning(made), Seals(keys) if keys else None)
+    seals = Seals(keys) if keys else None
+    desk = PlanDesk(composition.planning(made), seals, made.settings.api_url.rstrip("/"))
     if arguments.limit_request:
         within: timedelta = arguments.within or limit_request.WORKING_DAY
         return desk.ask_for_more(brief, slug, within)
@@ -93,16 +93,20 @@ class PlanDesk:
     """What the command does, over any ports."""
 
     planning: Planning
-    seals: "Seals | None" = None
+    seals: "Seals | None"
+    api_url: str
     tell: Callable[[str], None] = print
 
     def show(self, path: Path, slug: tuple[str, str], *, as_json: bool) -> int:
         """Print the plan of a brief, with its token where there are keys to seal one."""
+        from fireflyassets.api import plan_shapes, plan_tokens  # noqa: PLC0415 - not for a help.
+
         content = self._content(path)
         plan = self._plan(content, path, slug)
-        token = self._token(plan, content, path) if plan.sums.jobs else None
+        token = plan_tokens.issued(plan, content, self.planning, self.seals, is_csv=_is_csv(path))
         if as_json:
-            self._print_json(plan, token)
+            told = plan_shapes.plan(plan, token, api_url=self.api_url)
+            self.tell(json.dumps(told, indent=2))
         else:
             self.tell("\n".join(_lines(plan)))
             self.tell(f"\nToken, good for a day: {token}" if token else f"\n{_without(plan)}")
@@ -146,24 +150,6 @@ class PlanDesk:
         digest = planning.digest_of(content)
         return self.planning.plan(brief.rows, digest, customer=customer, campaign=campaign)
 
-    def _token(self, plan: Plan, content: bytes, path: Path) -> str | None:
-        from fireflyassets.api import plan_tokens  # noqa: PLC0415 - not for a help.
-
-        if self.seals is None:
-            return None
-        self.planning.keep(plan.campaign.config.customer, content)
-        return plan_tokens.sealed(plan_tokens.promised(plan, is_csv=_is_csv(path)), self.seals)
-
-    def _print_json(self, plan: Plan, token: str | None) -> None:
-        from fireflyassets.api import plan_shapes  # noqa: PLC0415 - not for a help.
-        from fireflyassets.api.plan_tokens import LASTS  # noqa: PLC0415 - as above.
-        from fireflyassets.settings import Settings  # noqa: PLC0415 - as above.
-        from fireflyassets.stages import notify  # noqa: PLC0415 - as above.
-
-        expires = notify.instant(plan.made_at + LASTS)
-        told = plan_shapes.plan(plan, token, expires, api_url=Settings().api_url.rstrip("/"))
-        self.tell(json.dumps(told, indent=2))
-
 
 def _is_csv(path: Path) -> bool:
     return path.suffix not in {".jsonl", ".ndjson"}
@@ -188,8 +174,8 @@ def _lines(plan: Plan) -> Iterator[str]:
         (
             {
                 "limits": f"{factor}x",
-                "likely": one.p50.strftime(_FORMAT),
-                "late": one.p90.strftime(_FORMAT),
+                "likely": stamp(one.p50),
+                "late": stamp(one.p90),
                 "decided by": one.held_by.value,
             }
             for factor, one in plan.finishes.items()
@@ -205,7 +191,7 @@ def _lines(plan: Plan) -> Iterator[str]:
                     "cheaper": one.what,
                     "renditions fewer": str(one.renditions),
                     "operations saved": str(one.operations),
-                    "likely": one.finish.strftime(_FORMAT),
+                    "likely": stamp(one.finish),
                     "fits": "yes" if one.fits else "no",
                 }
                 for one in plan.changes
@@ -215,8 +201,8 @@ def _lines(plan: Plan) -> Iterator[str]:
     if plan.problems:
         yield f"\nRefused ({len(plan.problems)}):"
         yield from (_sentence(one) for one in plan.problems[:_SHOWN])
-        if more := len(plan.problems) - _SHOWN:
-            yield from ([f"… and {more} more; --json names all."] if more > 0 else [])
+        if (more := len(plan.problems) - _SHOWN) > 0:
+            yield f"… and {more} more; --json names all."
 
 
 def _sentence(one: Problem) -> str:

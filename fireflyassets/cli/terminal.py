@@ -4,7 +4,9 @@ Belongs here: what several commands share. Does not: what any of them says.
 """
 
 import argparse
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 
 
 def said(text: str) -> str:
@@ -18,11 +20,23 @@ def said(text: str) -> str:
     return text.strip()
 
 
+def stamp(at: datetime | None) -> str:
+    """Return a time as tables show it; empty where there is none."""
+    return "" if at is None else f"{at:%Y-%m-%d %H:%M:%S}"
+
+
 def table(head: Sequence[str], rows: Iterable[Mapping[str, str]], *, nothing: str) -> str:
     """Return rows by name as a table, or the sentence *nothing* where there is none."""
     lines = [[row[name] for name in head] for row in rows]
     # A head alone could pass for a table that was cut off.
     return "\n".join(columns([head, *lines])) if lines else nothing
+
+
+def listing(
+    head: Sequence[str], rows: Sequence[Mapping[str, str]], *, nothing: str, as_json: bool
+) -> str:
+    """Return rows by name as a table, or as JSON for programs."""
+    return json.dumps(rows, indent=2) if as_json else table(head, rows, nothing=nothing)
 
 
 def columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:

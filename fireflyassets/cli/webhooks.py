@@ -14,12 +14,11 @@ from datetime import datetime
 from typing import Final
 
 from fireflyassets.cli.dlq import a_time
-from fireflyassets.cli.terminal import table
+from fireflyassets.cli.terminal import listing, stamp
 from fireflyassets.core.endpoint import Delivery, Outcome
 from fireflyassets.core.errors import UnusableArgument
-from fireflyassets.ports.clock import Clock
-from fireflyassets.ports.webhooks import Chosen, WebhookStore
-from fireflyassets.stages.endpoints import every
+from fireflyassets.ports.webhooks import Chosen
+from fireflyassets.stages.endpoints import Endpoints
 
 _ENDPOINTS: Final = ("endpoint", "kind", "state", "failures", "since", "url", "error")
 _DELIVERIES: Final = ("delivery", "endpoint", "type", "outcome", "tries", "last")
@@ -118,15 +117,14 @@ def _desk() -> "WebhookDesk":
     from fireflyassets import composition  # noqa: PLC0415 - loads the AWS client; not for a help.
 
     made = composition.factory()
-    return WebhookDesk(made.webhooks, made.clock)
+    return WebhookDesk(Endpoints(made.webhooks, made.clock))
 
 
 @dataclass(frozen=True)
 class WebhookDesk:
     """What the commands do, over any store."""
 
-    store: WebhookStore
-    clock: Clock
+    endpoints: Endpoints
     tell: Callable[[str], None] = print
 
     def show_endpoints(self, customer: str, *, as_json: bool) -> int:
@@ -137,27 +135,21 @@ class WebhookDesk:
                 "kind": one.kind.value,
                 "state": one.health.state.value,
                 "failures": str(one.health.failures),
-                "since": _time(one.health.failing_since),
+                "since": stamp(one.health.failing_since),
                 "url": one.url,
                 "error": one.health.last_error,
             }
-            for one in self.store.endpoints(customer)
+            for one in self.endpoints.store.endpoints(customer)
         ]
-        self.tell(
-            json.dumps(rows, indent=2)
-            if as_json
-            else table(_ENDPOINTS, rows, nothing="There is no endpoint.")
-        )
+        none = "There is no endpoint."
+        self.tell(listing(_ENDPOINTS, rows, nothing=none, as_json=as_json))
         return 0
 
     def show_all(self, chosen: Chosen, *, most: int, as_json: bool) -> int:
         """Print deliveries."""
-        rows = [_row(one) for one in self.store.deliveries(chosen, most=most)]
-        self.tell(
-            json.dumps(rows, indent=2)
-            if as_json
-            else table(_DELIVERIES, rows, nothing="There is no delivery.")
-        )
+        rows = [_row(one) for one in self.endpoints.store.deliveries(chosen, most=most)]
+        none = "There is no delivery."
+        self.tell(listing(_DELIVERIES, rows, nothing=none, as_json=as_json))
         return 0
 
     def show(self, customer: str, name: str) -> int:
@@ -181,21 +173,17 @@ class WebhookDesk:
 
     def replay(self, chosen: Chosen, name: str | None, *, go: bool) -> int:
         """Send one again, or all that are meant: those that failed, where no outcome is named."""
-        if name:
-            meant = [self._found(chosen.customer, name)]
-        else:
-            wanted = chosen.outcome or Outcome.FAILED
-            of = (chosen.customer, chosen.endpoint_id, wanted, chosen.since, chosen.until)
-            meant = list(every(self.store, Chosen(*of)))
+        by_name = [self._found(chosen.customer, name)] if name else None
+        meant = by_name or list(self.endpoints.meant(chosen))
         if not go:
             self.tell(f"{len(meant)} deliveries would be sent again. --go does it.")
             return 0
-        moved = sum(self.store.replay(one, now=self.clock.now()) for one in meant)
+        moved = sum(map(self.endpoints.again, meant))
         self.tell(f"{moved} of {len(meant)} deliveries are due again.")
         return 0
 
     def _found(self, customer: str, name: str) -> Delivery:
-        found = self.store.delivery(customer, name)
+        found = self.endpoints.store.delivery(customer, name)
         if found is None:
             raise UnusableArgument(f"{customer} has no delivery {name}.")
         return found
@@ -209,9 +197,5 @@ def _row(one: Delivery) -> dict[str, str]:
         "type": one.type.value,
         "outcome": one.outcome.value,
         "tries": str(len(one.attempts)),
-        "last": "" if last is None else f"{_time(last.at)} {last.status or ''} {last.said}"[:80],
+        "last": "" if last is None else f"{stamp(last.at)} {last.status or ''} {last.said}"[:80],
     }
-
-
-def _time(at: datetime | None) -> str:
-    return "" if at is None else f"{at:%Y-%m-%d %H:%M:%S}"

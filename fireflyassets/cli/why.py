@@ -8,7 +8,7 @@ import argparse
 import json
 from collections.abc import Callable
 
-from fireflyassets.cli.terminal import columns
+from fireflyassets.cli.terminal import columns, stamp
 from fireflyassets.core.errors import FactoryError
 from fireflyassets.wave.asking import Asking
 
@@ -46,15 +46,14 @@ def show(asking: Asking, job_id: str, *, as_json: bool, tell: Callable[[str], No
     if row is None:
         raise NoSuchJob(f"There is no job {job_id}.")
     found = asking.why(row)
-    starts = found.expected_start
     said = {
         "job": job_id,
         "campaign": f"{row.customer_id}/{row.campaign_id}",
         "status": row.status.value,
         "held by": found.cause.held_by.value,
         "reason": found.cause.sentence,
-        "since": f"{found.cause.since:%Y-%m-%d %H:%M:%S}",
-        "starts": "" if starts is None else f"{starts:%Y-%m-%d %H:%M:%S}",
+        "since": stamp(found.cause.since),
+        "starts": stamp(found.expected_start),
         "lifted by": found.cause.lifted_by,
     }
     if as_json:

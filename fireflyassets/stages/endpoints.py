@@ -93,8 +93,15 @@ class Endpoints:
 
     def replay(self, chosen: Chosen) -> int:
         """Make due again what is meant, of all if no outcome is named what failed; return it."""
+        return sum(map(self.again, self.meant(chosen)))
+
+    def meant(self, chosen: Chosen) -> Iterator[Delivery]:
+        """Yield what a replay sends again, page by page, the newest first."""
         wanted = replace(chosen, outcome=chosen.outcome or Outcome.FAILED)
-        return sum(map(self.again, every(self.store, wanted)))
+        after: str | None = None
+        while page := self.store.deliveries(wanted, after=after, most=_PAGE):
+            yield from page
+            after = page[-1].delivery_id
 
     def again(self, delivery: Delivery) -> bool:
         """Make one delivery due again; False while it waits anyway."""
@@ -111,14 +118,6 @@ class Endpoints:
             if kept := self.store.change_endpoint(how(stands)):
                 return kept
         return None
-
-
-def every(store: WebhookStore, chosen: Chosen) -> Iterator[Delivery]:
-    """Yield all deliveries that are meant, page by page, the newest first."""
-    after: str | None = None
-    while page := store.deliveries(chosen, after=after, most=_PAGE):
-        yield from page
-        after = page[-1].delivery_id
 
 
 def moment(text: str) -> datetime | None:

@@ -125,11 +125,10 @@ class Planning:
             fits=reckoning.fits(reckoning.sums(wanted)),
         )
 
-    def keep(self, customer: str, content: bytes) -> str:
-        """Keep a brief for as long as a plan of it lasts, and return its digest."""
-        digest = digest_of(content)
-        self._objects.put(ids.planned_key(customer, digest), content, media_type=_TEXT)
-        return digest
+    def keep(self, plan: Plan, content: bytes) -> None:
+        """Keep the brief of a plan for as long as that lasts."""
+        key = ids.planned_key(plan.campaign.config.customer, plan.brief)
+        self._objects.put(key, content, media_type=_TEXT)
 
     def brief(self, promise: Promise) -> Brief | None:
         """Return the brief that was planned, as it was; None where it is no longer kept."""

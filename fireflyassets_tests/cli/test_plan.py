@@ -39,7 +39,9 @@ class Office:
             lambda _, family: DOCUMENTED[family],
             self.door.clock,
         )
-        self.desk = PlanDesk(Planning(self.door.intake, outlook), seals, self.said.append)
+        self.desk = PlanDesk(
+            Planning(self.door.intake, outlook), seals, "https://api.example", self.said.append
+        )
 
     def brief(self, *rows: str) -> Path:
         """Write a brief and return where it is."""

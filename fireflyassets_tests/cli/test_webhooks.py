@@ -13,6 +13,7 @@ from fireflyassets.core.endpoint import Attempt, Outcome
 from fireflyassets.core.errors import UnusableArgument
 from fireflyassets.core.event import Event, EventType
 from fireflyassets.ports.webhooks import Chosen
+from fireflyassets.stages.endpoints import Endpoints
 from fireflyassets_tests.contracts.webhooks import delivery, endpoint
 from fireflyassets_tests.front_door import CUSTOMER, NOON
 
@@ -23,7 +24,7 @@ class Counter:
     def __init__(self) -> None:
         self.said: list[str] = []
         self.store = MemoryWebhooks()
-        self.desk = WebhookDesk(self.store, FakeClock(NOON), self.said.append)
+        self.desk = WebhookDesk(Endpoints(self.store, FakeClock(NOON)), self.said.append)
         to = endpoint(customer=CUSTOMER)
         self.store.add_endpoint(to)
         for number in range(6):

@@ -177,7 +177,7 @@ def _again(
 ) -> Response:
     """Show the page anew with what is wrong, and what was typed."""
     values = _campaign(at, form.caller, campaign, Choice(), None)
-    told = Told(problems, form.fields.get("reason", ""))
+    told = Told(problems, form.fields)
     status = HTTPStatus.UNPROCESSABLE_ENTITY
     return page(request, "campaign.html", values | {"told": told, "done": None}, status=status)
 

@@ -85,7 +85,8 @@ async def submission(request: Request, needed: SecurityScopes) -> Submission:
         fields.pop("proof", None)
         # What acts on a page lies one word behind its address.
         raise SignInNeeded(_to(request.url.path.rpartition("/")[0], fields))
-    meant = _meant(session, fields, needed)
+    meant = _meant(session, fields)
+    _require(session, needed)
     _count(request, session)
     return meant
 
@@ -104,10 +105,10 @@ async def upload(request: Request, needed: SecurityScopes) -> Submission:
     _require(session, needed)
     _count(request, session)
     body = await upload_body(request)
-    return _meant(session, _parts(request.headers.get("Content-Type", ""), body), needed)
+    return _meant(session, _parts(request.headers.get("Content-Type", ""), body))
 
 
-def _meant(session: Session, fields: dict[str, str], needed: SecurityScopes) -> Submission:
+def _meant(session: Session, fields: dict[str, str]) -> Submission:
     proof = fields.pop("proof", "")
     if not hmac.compare_digest(proof.encode(), session.proof.encode()):
         raise _refused(
@@ -115,7 +116,6 @@ def _meant(session: Session, fields: dict[str, str], needed: SecurityScopes) -> 
             "This form is of an earlier sign-in.",
             "Go back, reload the page, and send it again.",
         )
-    _require(session, needed)
     return Submission(session, fields)
 
 

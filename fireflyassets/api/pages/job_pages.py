@@ -67,11 +67,9 @@ def cancel(request: Request, at: AtDesk, shell: AtShell, form: Writing, job_id: 
 def resume(request: Request, at: AtDesk, shell: AtShell, form: Operating, job_id: str) -> Response:
     """Let a held job go on."""
     row = job_row(at, form.caller.tenant, job_id)
-    typed = form.fields.get("reason", "")
-    reason = reason_of({"reason": typed})
+    reason = reason_of({"reason": form.fields.get("reason", "")})
     if isinstance(reason, tuple):
-        status = HTTPStatus.UNPROCESSABLE_ENTITY
-        return _page(request, at, form.caller, row, Told(reason, typed), status=status)
+        return shown_again(request, at, form, row, reason, HTTPStatus.UNPROCESSABLE_ENTITY)
     told = at.steering.let_go_on(row, by=form.caller.subject, why=reason)
     if isinstance(told, Kept):
         return _kept(request, at, form, job_id, told)
@@ -86,8 +84,7 @@ def _kept(request: Request, at: Desk, form: Submission, job_id: str, why: Kept) 
     """Show the job as it is by now, and why it was left so."""
     row = job_row(at, form.caller.tenant, job_id)
     problem = Problem("", "status", why.reason, why.fix)
-    told = Told((problem,), form.fields.get("reason", ""))
-    return _page(request, at, form.caller, row, told, status=HTTPStatus.CONFLICT)
+    return shown_again(request, at, form, row, (problem,), HTTPStatus.CONFLICT)
 
 
 def shown_again(
@@ -99,7 +96,7 @@ def shown_again(
     status: HTTPStatus,
 ) -> Response:
     """Show a job with what is wrong with the form that was sent, and what was typed in it."""
-    told = Told(problems, typed=form.fields)
+    told = Told(problems, form.fields)
     return _page(request, at, form.caller, row, told, status=status)
 
 

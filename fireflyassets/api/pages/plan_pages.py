@@ -15,7 +15,6 @@ from fireflyassets.api.pages.guard import Reading, Uploading, Writing
 from fireflyassets.api.pages.shell import AtShell, page
 from fireflyassets.api.problems import ProblemRaised
 from fireflyassets.api.tokens import Scope
-from fireflyassets.core.errors import CampaignMoved
 from fireflyassets.core.request import Problem
 
 router: Final = APIRouter()
@@ -65,17 +64,11 @@ def release(request: Request, at: AtDesk, shell: AtShell, form: Writing, campaig
     require_campaign(at, tenant, campaign)
     try:
         told = plan_routes.released(at, tenant, form.fields.get("token", ""))
-    except (ProblemRaised, CampaignMoved) as refused:
-        why = Problem("token", "plan", str(refused), "Plan the brief anew, and release that plan.")
-        status = HTTPStatus.CONFLICT
-        if isinstance(refused, ProblemRaised):
-            why, status = refused.problems[0], refused.status
-        values = {"campaign": campaign, "may_plan": True, "problems": (why,)}
-        return page(request, "plan.html", _EMPTY | values, status=status)
-    where = (
-        f"{shell.root}/campaigns/{campaign}?done={'release-part' if told['refused'] else 'release'}"
-    )
-    return RedirectResponse(where, HTTPStatus.SEE_OTHER)
+    except ProblemRaised as refused:
+        values = {"campaign": campaign, "may_plan": True, "problems": refused.problems[:1]}
+        return page(request, "plan.html", _EMPTY | values, status=refused.status)
+    done = "release-part" if told["refused"] else "release"
+    return RedirectResponse(f"{shell.root}/campaigns/{campaign}?done={done}", HTTPStatus.SEE_OTHER)
 
 
 _EMPTY: Final[dict[str, object]] = {"plan": None, "problems": ()}

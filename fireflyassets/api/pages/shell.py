@@ -38,17 +38,15 @@ class Told:
     """What a page says of the form that was sent last."""
 
     problems: tuple[Problem, ...] = ()
-    reason: str = ""
-    """What was typed, so that nobody has to type it again."""
     typed: Mapping[str, str] = field(default_factory=dict[str, str])
-    """The same of a form with several fields."""
+    """What was typed by field, so that nobody has to type it again."""
     done: str = ""
     """A word for what was done; pages know sentences for theirs alone."""
 
 
 def told_before(reason: str = "", done: str = "") -> Told:
     """Return what an address says of the last form; it is shown, and does nothing."""
-    return Told(reason=reason, done=done)
+    return Told(typed={"reason": reason}, done=done)
 
 
 Telling = Annotated[Told, Depends(told_before)]
