@@ -130,6 +130,12 @@ class FixedCatalogue(Catalogue):
         return self._cards
 
 
+def capped(operations: str) -> dict[str, BudgetFile]:
+    """Return the budgets where the customer may take so many operations a month."""
+    cap = {"valid_from": date(2026, 1, 1), "source": "x", "operations": operations}
+    return {CUSTOMER: BudgetFile.model_validate({"customer": [cap]})}
+
+
 @dataclass(frozen=True)
 class FrontDoor:
     """The ports behind the door, to look into, and the use case in front of them."""
