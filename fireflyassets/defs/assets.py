@@ -220,15 +220,14 @@ class WaveRun:
         if isinstance(begun, beginning.Asked) and begun.batches:
             self.shown = set(names.wave_assets(self.customer, self.campaign))
             wanted = checks.every_name()
-        keys = self.context.instance.get_dynamic_partitions(
-            ids.partitions_name(self.customer, self.campaign)
-        )
         return checks.CheckBook(
             self.customer,
             self.campaign,
             self.context.run.run_id,
             wanted=wanted,
-            partitioned=len(keys) <= self.shop.settings.partitioned_checks_up_to,
+            partitioned=checks.by_partition(
+                self.context.instance, self.customer, self.campaign, self.shop.settings
+            ),
         )
 
     def _reports(self, begun: Wave | beginning.Asked) -> Iterator[Report]:

@@ -17,7 +17,6 @@ from dagster._core.storage.asset_check_execution_record import (
 )
 from dagster._core.storage.asset_check_execution_record import AssetCheckPartitionInfo
 
-from fireflyassets.core import ids
 from fireflyassets.defs import checks, names, verdict
 from fireflyassets.wave.reports import Check
 
@@ -44,11 +43,6 @@ class Interrupted:
             return None
         customer, campaign, _ = next(iter(planned)).path
         return cls(run_id, customer, campaign, tuple(planned), tuple(sorted(jobs)))
-
-    @property
-    def partitions(self) -> str:
-        """The name of the partition set."""
-        return ids.partitions_name(self.customer, self.campaign)
 
     def unmade(
         self, instance: dg.DagsterInstance, jobs: Sequence[str]

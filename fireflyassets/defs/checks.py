@@ -19,8 +19,10 @@ from dagster._core.definitions.asset_checks.asset_check_evaluation import (
     AssetCheckEvaluationTargetMaterializationData as Target,
 )
 
+from fireflyassets.core import ids
 from fireflyassets.core.stage import DELIVERIES, RENDITIONS
 from fireflyassets.defs import names
+from fireflyassets.settings import Settings
 from fireflyassets.wave.reports import Check, Checked
 
 ASSET_OF: Final[dict[Check, str]] = {
@@ -76,6 +78,14 @@ def keys(customer: str, campaign: str, *, partitioned: bool) -> list[dg.AssetChe
         if partitioned:
             found.append(key(customer, campaign, check))
     return found
+
+
+def by_partition(
+    instance: dg.DagsterInstance, customer: str, campaign: str, settings: Settings
+) -> bool:
+    """Say whether a campaign has few enough jobs for checks by partition."""
+    keys = instance.get_dynamic_partitions(ids.partitions_name(customer, campaign))
+    return len(keys) <= settings.partitioned_checks_up_to
 
 
 def about(asset: dg.AssetKey) -> list[Check]:

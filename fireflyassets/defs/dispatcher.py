@@ -136,7 +136,8 @@ class Dispatcher:
         if trouble := self._trouble(wave):
             set_aside(self.shop.ledger, wave, trouble, now=now)
             return None
-        keys = self._keys(wave)
+        keys, among = self._keys(wave)
+        few = among <= self.shop.settings.partitioned_checks_up_to
         try:
             if set(keys) != set(wave.jobs):
                 shrink(self.shop.ledger, wave, keys, now=now)
@@ -148,7 +149,8 @@ class Dispatcher:
         return dg.RunRequest(
             run_key=f"{wave.wave_id}#{launch}",
             asset_selection=names.wave_assets(wave.customer, wave.campaign),
-            asset_check_keys=self._checks(wave),
+            # What is not evaluated is not planned either.
+            asset_check_keys=checks.keys(wave.customer, wave.campaign, partitioned=few),
             tags={
                 names.WAVE_TAG: wave.wave_id,
                 names.CUSTOMER_TAG: wave.customer,
@@ -158,14 +160,6 @@ class Dispatcher:
                 names.RANGE_END_TAG: keys[-1],
             },
         )
-
-    def _checks(self, wave: Wave) -> list[dg.AssetCheckKey]:
-        """Return the checks of a wave's run: what is not evaluated is not planned either."""
-        keys = self.instance.get_dynamic_partitions(
-            ids.partitions_name(wave.customer, wave.campaign)
-        )
-        few = len(keys) <= self.shop.settings.partitioned_checks_up_to
-        return checks.keys(wave.customer, wave.campaign, partitioned=few)
 
     def _trouble(self, wave: Wave) -> str | None:
         """Return why a run of the wave can't work, as far as that shows from here."""
@@ -179,8 +173,11 @@ class Dispatcher:
             return str(fault).removesuffix(".")
         return None
 
-    def _keys(self, wave: Wave) -> list[str]:
-        """Re-add the wave's keys at the end of the set; return those that stand there in a row."""
+    def _keys(self, wave: Wave) -> tuple[list[str], int]:
+        """Re-add the wave's keys at the end of the set.
+
+        Return those that stand there in a row, and how many keys the set has.
+        """
         name = ids.partitions_name(wave.customer, wave.campaign)
         known = set(self.instance.get_dynamic_partitions(name))
         for job_id in wave.jobs:
@@ -188,8 +185,9 @@ class Dispatcher:
                 # History and status of a key survive this; only its place in the set moves.
                 self.instance.delete_dynamic_partition(name, job_id)
         self.instance.add_dynamic_partitions(name, list(wave.jobs))
-        there = list(self.instance.get_dynamic_partitions(name))[-len(wave.jobs) :]
-        return there if set(there) == set(wave.jobs) else []
+        everything = self.instance.get_dynamic_partitions(name)
+        there = list(everything[-len(wave.jobs) :])
+        return there if set(there) == set(wave.jobs) else [], len(everything)
 
 
 def remembered(cursor: str | None) -> Credits:

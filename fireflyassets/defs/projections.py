@@ -156,8 +156,8 @@ class Projector:
     def _catch_up(self, run: Interrupted, jobs: Sequence[str]) -> None:
         """Tell what the jobs have made and Dagster does not show."""
         unmade = run.unmade(self.instance, jobs)
-        unchecked = run.unchecked(self.instance, jobs) if self._partitioned(run) else set()
         book = self._book(run)
+        unchecked = run.unchecked(self.instance, jobs) if book.partitioned else set()
         affected = {job for _, job in unmade} | {job for _, job in unchecked}
         rows = self.shop.ledger.jobs(run.customer, sorted(affected))
         for row in rows.values():
@@ -216,12 +216,10 @@ class Projector:
             run.campaign,
             run.run_id,
             wanted=checks.every_name(),
-            partitioned=self._partitioned(run),
+            partitioned=checks.by_partition(
+                self.instance, run.customer, run.campaign, self.shop.settings
+            ),
         )
-
-    def _partitioned(self, run: Interrupted) -> bool:
-        keys = self.instance.get_dynamic_partitions(run.partitions)
-        return len(keys) <= self.shop.settings.partitioned_checks_up_to
 
     def _late(self, report: Made | Handed) -> dg.AssetMaterialization:
         url = self.shop.settings.api_url

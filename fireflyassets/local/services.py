@@ -20,7 +20,8 @@ from fireflyassets.local.service import Service
 from fireflyassets.local.stack import Phase, Task, run_to_its_end
 from fireflyassets.settings import LogFormat
 
-CODE_SERVER_RESTARTS: Final = 5
+RESTARTS: Final = 5
+"""Of what holds no state of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +112,7 @@ class _Maker:
         return self._service(
             "webhooks",
             (_script("fireflyassets"), "webhooks", "deliver"),
-            restarts=CODE_SERVER_RESTARTS,
+            restarts=RESTARTS,
         )
 
     def code(self) -> Service:
@@ -123,7 +124,7 @@ class _Maker:
                 *("-m", self._made_of.module),
             ),
             readiness.accepts(port),
-            restarts=CODE_SERVER_RESTARTS,
+            restarts=RESTARTS,
             # Run workers are its children, and give their jobs back when they are asked to end.
             whole_group=True,
         )

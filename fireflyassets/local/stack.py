@@ -117,13 +117,16 @@ class Stack:
         Raises:
             ServiceDown: The new one did not start.
         """
-        running = next(each for each in self._running if each.service.name == name)
+        running = self._named(name)
         running.renew()
         running.wait_until_ready(meanwhile=self.insist)
 
     def pid(self, name: str) -> int:
         """Return the process id of a service."""
-        return next(each.pid for each in self._running if each.service.name == name)
+        return self._named(name).pid
+
+    def _named(self, name: str) -> Running:
+        return next(each for each in self._running if each.service.name == name)
 
     def stop(self) -> None:
         """End all services, the last one first, and whatever they left behind."""

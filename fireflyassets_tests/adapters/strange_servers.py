@@ -5,7 +5,7 @@ Here: raw answers over TCP, with TLS where asked. Not here: what becomes of a de
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -24,7 +24,7 @@ class Stranger:
 @asynccontextmanager
 async def listening(
     behave: Behaviour, *, tls: ssl.SSLContext | None = None
-) -> AsyncIterator[Stranger]:
+) -> AsyncGenerator[Stranger]:
     """Answer as *behave* does until the context ends."""
     stranger = Stranger()
     open_now: set[asyncio.StreamWriter] = set()
@@ -80,22 +80,22 @@ async def endless(_: bytes, writer: asyncio.StreamWriter) -> None:
         await writer.drain()
 
 
-async def dripping(_: bytes, writer: asyncio.StreamWriter) -> None:
-    """Send the head of an answer a letter at a time, and never end it."""
-    writer.write(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+async def _drip(writer: asyncio.StreamWriter, beginning: bytes) -> None:
+    writer.write(beginning)
     while True:
         writer.write(b"x")
         await writer.drain()
         await asyncio.sleep(0.01)
+
+
+async def dripping(_: bytes, writer: asyncio.StreamWriter) -> None:
+    """Send the head of an answer a letter at a time, and never end it."""
+    await _drip(writer, b"HTTP/1.1 200 OK\r\nX-Slow: ")
 
 
 async def dripping_body(_: bytes, writer: asyncio.StreamWriter) -> None:
     """Answer 200, and send the body a letter at a time."""
-    writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
-    while True:
-        writer.write(b"x")
-        await writer.drain()
-        await asyncio.sleep(0.01)
+    await _drip(writer, b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
 
 
 async def hanging(_: bytes, __: asyncio.StreamWriter) -> None:

@@ -1,23 +1,25 @@
 """Budgets over HTTP. Here: what a tenant sees of its own, and how a refusal reads."""
 
-from datetime import date
-
-from fireflyassets.core.budget import BudgetFile
 from fireflyassets_tests.api.desk_clerk import JOB, OTHER, Clerk, clerk, finish
-from fireflyassets_tests.front_door import ASPECTS, CAMPAIGN, CUSTOMER, FixedCatalogue, config
+from fireflyassets_tests.front_door import (
+    ASPECTS,
+    CAMPAIGN,
+    CUSTOMER,
+    FixedCatalogue,
+    capped,
+    config,
+)
 
 
-def capped(operations: str) -> Clerk:
+def capped_clerk(operations: str) -> Clerk:
     """Return a clerk of a customer with a budget, and of one without."""
-    entry = {"valid_from": date(2026, 1, 1), "source": "x", "operations": operations}
-    file = BudgetFile.model_validate({"customer": [entry]})
-    known = FixedCatalogue(config(), config(customer="bolt"), budgets={CUSTOMER: file})
+    known = FixedCatalogue(config(), config(customer="bolt"), budgets=capped(operations))
     return clerk(known)
 
 
 def test_a_tenant_sees_what_is_spent_reserved_and_left() -> None:
     """Its own alone."""
-    desk = capped("20")
+    desk = capped_clerk("20")
     done = desk.post(idempotencyKey="done").json()["jobId"]
     finish(desk.door, done)
     desk.post(idempotencyKey="open")
@@ -43,7 +45,7 @@ def test_a_tenant_sees_what_is_spent_reserved_and_left() -> None:
 
 
 def test_a_job_that_does_not_fit_is_402_and_says_why() -> None:
-    desk = capped("5")
+    desk = capped_clerk("5")
     assert desk.post(idempotencyKey="first").status_code == 202
 
     answer = desk.post(idempotencyKey="second")
@@ -56,7 +58,7 @@ def test_a_job_that_does_not_fit_is_402_and_says_why() -> None:
 
 
 def test_a_brief_that_does_not_fit_is_402_and_parts_of_it_are_taken_if_asked() -> None:
-    desk = capped("8")
+    desk = capped_clerk("8")
     lines = "".join(f"k{n},A glass,en-GB,Spring,{'|'.join(ASPECTS)}\n" for n in range(3))
     content = f"key,prompt,locale,headline,aspects\n{lines}".encode()
     path = f"/v1/jobs:batch?campaign={CAMPAIGN}"
@@ -77,7 +79,7 @@ def test_a_brief_that_does_not_fit_is_402_and_parts_of_it_are_taken_if_asked() -
 
 def test_a_dry_run_tells_of_the_budget_too() -> None:
     """Who asks before sending hears what sending would be answered; nothing is held."""
-    desk = capped("8")
+    desk = capped_clerk("8")
     lines = "".join(f"k{n},A glass,en-GB,Spring,{'|'.join(ASPECTS)}\n" for n in range(3))
     content = f"key,prompt,locale,headline,aspects\n{lines}".encode()
     path = f"/v1/jobs:batch?campaign={CAMPAIGN}&dry_run=true"
@@ -85,7 +87,7 @@ def test_a_dry_run_tells_of_the_budget_too() -> None:
 
     whole = desk.ask("POST", path, content=content, headers=kind)
     part = desk.ask("POST", f"{path}&partial=true", content=content, headers=kind)
-    single = capped("1").ask("POST", "/v1/jobs?dry_run=true", json=JOB)
+    single = capped_clerk("1").ask("POST", "/v1/jobs?dry_run=true", json=JOB)
     fits = desk.ask("POST", "/v1/jobs?dry_run=true", json=JOB)
 
     assert (whole.status_code, single.status_code, fits.status_code) == (402, 402, 200)

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
@@ -11,7 +11,7 @@ from fireflyassets.cli import budget as commands
 from fireflyassets.cli.budget import BudgetDesk
 from fireflyassets.cli.main import main
 from fireflyassets.core.budget import CUSTOMER as ALL
-from fireflyassets.core.budget import BudgetFile, Raise
+from fireflyassets.core.budget import Raise
 from fireflyassets.core.errors import UnusableArgument
 from fireflyassets.ports.entries import Recorded
 from fireflyassets.stages.budgeting import Unaffordable
@@ -22,6 +22,7 @@ from fireflyassets_tests.front_door import (
     FixedCatalogue,
     FrontDoor,
     asked,
+    capped,
     config,
     front_door,
 )
@@ -32,9 +33,7 @@ MONTH = "2026-11"
 
 def door() -> FrontDoor:
     """Return a door with a budget for one job; another customer has none."""
-    entry = {"valid_from": date(2026, 1, 1), "source": "x", "operations": "4"}
-    file = BudgetFile.model_validate({"customer": [entry]})
-    return front_door(FixedCatalogue(config(), config(customer="bolt"), budgets={CUSTOMER: file}))
+    return front_door(FixedCatalogue(config(), config(customer="bolt"), budgets=capped("4")))
 
 
 def desk(at: FrontDoor) -> BudgetDesk:

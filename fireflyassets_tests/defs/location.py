@@ -41,11 +41,17 @@ def span(jobs: Sequence[str]) -> dict[str, str]:
     return {names.RANGE_START_TAG: jobs[0], names.RANGE_END_TAG: jobs[-1]}
 
 
-def outlook(here: Floor) -> Outlook:
-    """Return the look ahead over a floor."""
-    shop = here.shop
-    backlog = MemoryBacklog(here.ledger)
-    return Outlook(here.ledger, backlog, shop.catalogue, shop.limiter, shop.limits, here.clock)
+def ports(here: Floor) -> dict[str, object]:
+    """Return what a location over a floor is built from, by Dagster's names."""
+    shop, backlog = here.shop, MemoryBacklog(here.ledger)
+    looked = (here.ledger, backlog, shop.catalogue, shop.limiter, shop.limits, here.clock)
+    return {
+        **{name: getattr(shop, name) for name in WAVE_PORTS},
+        "job_queue": here.intake.queue,
+        "guardrail": here.intake.guardrail,
+        "outlook": Outlook(*looked),
+        "backlog": backlog,
+    }
 
 
 def fast(_organisation: str, _family: Family) -> Limits:
@@ -183,11 +189,6 @@ def location(here: Floor | None = None) -> Iterator[Location]:
     here = here or floor(clock=SystemClock())
     here.shop = replace(here.shop, limits=fast)
     here.images.vendor.seconds = here.documents.vendor.seconds = 0.0
-    ports: dict[str, object] = {name: getattr(here.shop, name) for name in WAVE_PORTS}
-    ports["job_queue"] = here.intake.queue
-    ports["guardrail"] = here.intake.guardrail
-    ports["outlook"] = outlook(here)
-    ports["backlog"] = MemoryBacklog(here.ledger)
-    defs = build_definitions(here.shop.catalogue.campaigns(), ports)
+    defs = build_definitions(here.shop.catalogue.campaigns(), ports(here))
     with dg.DagsterInstance.ephemeral() as instance:
         yield Location(here, defs, instance)

@@ -1,13 +1,12 @@
 """The sensor that lets reservations lapse and proves the counters, as Dagster ticks it."""
 
 from collections.abc import Mapping
-from datetime import date, timedelta
+from datetime import timedelta
 
 import dagster as dg
 import pytest
 
 from fireflyassets.adapters.memory.clock import FakeClock
-from fireflyassets.core.budget import BudgetFile
 from fireflyassets.defs.sensors import budgets_sensor
 from fireflyassets.stages.budgeting import LASTS
 from fireflyassets_tests.contracts.budgets import block, cap
@@ -17,13 +16,11 @@ from fireflyassets_tests.front_door import (
     NOON,
     FixedCatalogue,
     asked,
+    capped,
     config,
     front_door,
 )
 from fireflyassets_tests.stages.test_budgeting import Crooked
-
-ENTRY = {"valid_from": date(2026, 1, 1), "source": "x", "operations": "100"}
-BUDGETS = {CUSTOMER: BudgetFile.model_validate({"customer": [ENTRY]})}
 
 
 def tick(ports: Mapping[str, object], cursor: str | None = None) -> tuple[str, str | None]:
@@ -36,7 +33,7 @@ def tick(ports: Mapping[str, object], cursor: str | None = None) -> tuple[str, s
 
 def world(ledger: Crooked) -> dict[str, object]:
     """Return ports with a job in the ledger."""
-    door = front_door(FixedCatalogue(config(), budgets=BUDGETS))
+    door = front_door(FixedCatalogue(config(), budgets=capped("100")))
     taken = door.intake
     type(taken)(
         ledger, taken.objects, taken.queue, taken.catalogue, taken.clock, taken.guardrail

@@ -9,7 +9,6 @@ import pytest
 from dagster._core.definitions.sensor_definition import SensorExecutionData
 
 from fireflyassets.adapters.clock import SystemClock
-from fireflyassets.adapters.memory.backlog import MemoryBacklog
 from fireflyassets.core.brief import Row
 from fireflyassets.core.campaign import CampaignConfig
 from fireflyassets.core.request import RawRequest
@@ -17,13 +16,12 @@ from fireflyassets.core.status import Status
 from fireflyassets.definitions import build_definitions
 from fireflyassets.defs import names
 from fireflyassets.defs.dispatcher import Dispatcher, cursor_of, remembered
-from fireflyassets.defs.resources import WAVE_PORTS
 from fireflyassets.limiter.errors import LimiterUnavailable
 from fireflyassets.limiter.limits import Limits
 from fireflyassets.limiter.memory import MemoryLimiter
 from fireflyassets.limiter.port import ItemState
 from fireflyassets.wave.reports import Check
-from fireflyassets_tests.defs.location import fast, location, outlook
+from fireflyassets_tests.defs.location import fast, location, ports
 from fireflyassets_tests.floor import ASPECTS, Floor, floor, recipe
 from fireflyassets_tests.front_door import FixedCatalogue, config
 
@@ -45,15 +43,9 @@ def order(here: Floor, customer: str, name: str, *, prefix: str) -> str:
 
 def evaluated(here: Floor, instance: dg.DagsterInstance, sensor: str) -> SensorExecutionData:
     """Let Dagster evaluate a sensor over what is loaded."""
-    ports: dict[str, object] = {name: getattr(here.shop, name) for name in WAVE_PORTS}
-    both = ports | {
-        "job_queue": here.intake.queue,
-        "guardrail": here.intake.guardrail,
-        "outlook": outlook(here),
-        "backlog": MemoryBacklog(here.ledger),
-    }
-    defs = build_definitions(here.shop.catalogue.campaigns(), both)
-    context = dg.build_sensor_context(instance=instance, definitions=defs, resources=ports)
+    given = ports(here)
+    defs = build_definitions(here.shop.catalogue.campaigns(), given)
+    context = dg.build_sensor_context(instance=instance, definitions=defs, resources=given)
     return defs.get_repository_def().get_sensor_def(sensor).evaluate_tick(context)
 
 

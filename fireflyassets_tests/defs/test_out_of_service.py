@@ -6,29 +6,15 @@ from pathlib import Path
 import pytest
 
 from fireflyassets.adapters.files import FileCatalogue
-from fireflyassets.adapters.memory.backlog import MemoryBacklog
 from fireflyassets.definitions import build_definitions
 from fireflyassets.defs import names
 from fireflyassets.defs.loaded import LoadedCatalogue
-from fireflyassets.defs.resources import WAVE_PORTS
 from fireflyassets_tests.adapters.project_folder import ProjectFolder
-from fireflyassets_tests.defs.location import outlook
+from fireflyassets_tests.defs.location import ports
 from fireflyassets_tests.floor import floor
 from fireflyassets_tests.front_door import FixedCatalogue, config
 
 PSD = "campaigns/acme/spring-launch/1080x1080.psd"
-
-
-def ports(catalogue: FileCatalogue) -> dict[str, object]:
-    here = floor(catalogue=catalogue)
-    said: dict[str, object] = {name: getattr(here.shop, name) for name in WAVE_PORTS}
-    return {
-        **said,
-        "job_queue": here.intake.queue,
-        "guardrail": here.intake.guardrail,
-        "outlook": outlook(here),
-        "backlog": MemoryBacklog(here.ledger),
-    }
 
 
 def test_a_quarantined_campaign_is_shown_with_its_reason(
@@ -39,7 +25,9 @@ def test_a_quarantined_campaign_is_shown_with_its_reason(
     catalogue = FileCatalogue(tmp_path)
 
     with caplog.at_level(logging.WARNING, "fireflyassets"):
-        defs = build_definitions(catalogue.campaigns(), ports(catalogue), catalogue.quarantined())
+        defs = build_definitions(
+            catalogue.campaigns(), ports(floor(catalogue=catalogue)), catalogue.quarantined()
+        )
 
     specs = {spec.key: spec for spec in defs.resolve_all_asset_specs()}
     shown = specs[names.asset_key("acme", "spring-launch", "template")]
@@ -60,7 +48,9 @@ def test_a_file_without_a_campaign_breaks_no_location(tmp_path: Path) -> None:
     project.write("campaigns/bolt/Not A Name/campaign.yaml", "[")
     catalogue = FileCatalogue(tmp_path)
 
-    defs = build_definitions(catalogue.campaigns(), ports(catalogue), catalogue.quarantined())
+    defs = build_definitions(
+        catalogue.campaigns(), ports(floor(catalogue=catalogue)), catalogue.quarantined()
+    )
 
     assert len(catalogue.quarantined()) == 2
     assert {spec.key.path[0] for spec in defs.resolve_all_asset_specs()} == {"acme", "bolt"}

@@ -4,14 +4,12 @@ from datetime import timedelta
 
 import dagster as dg
 
-from fireflyassets.adapters.memory.backlog import MemoryBacklog
 from fireflyassets.adapters.memory.clock import FakeClock
 from fireflyassets.core.failure import Family
 from fireflyassets.definitions import build_definitions
-from fireflyassets.defs.resources import WAVE_PORTS
 from fireflyassets.limiter.port import item_key
 from fireflyassets.stages.watch import Memory
-from fireflyassets_tests.defs.location import outlook
+from fireflyassets_tests.defs.location import ports
 from fireflyassets_tests.floor import floor
 
 FIREFLY = item_key("ORG", Family.FIREFLY)
@@ -23,21 +21,15 @@ def test_the_cursor_carries_one_look_to_the_next() -> None:
     assert isinstance(here.clock, FakeClock)
     here.order(2)
     here.shop.limiter.register(FIREFLY, here.shop.limits("ORG", Family.FIREFLY))
-    ports: dict[str, object] = {name: getattr(here.shop, name) for name in WAVE_PORTS}
-    ports |= {
-        "job_queue": here.intake.queue,
-        "guardrail": here.intake.guardrail,
-        "outlook": outlook(here),
-        "backlog": MemoryBacklog(here.ledger),
-    }
-    defs = build_definitions(here.shop.catalogue.campaigns(), ports)
+    given = ports(here)
+    defs = build_definitions(here.shop.catalogue.campaigns(), given)
     sensor = defs.get_repository_def().get_sensor_def("watch")
     cursor = None
     begun = here.clock.now()
     with dg.DagsterInstance.ephemeral() as instance:
         for _ in range(2):
             here.clock.jump(timedelta(minutes=1))
-            context = dg.build_sensor_context(instance=instance, cursor=cursor, resources=ports)
+            context = dg.build_sensor_context(instance=instance, cursor=cursor, resources=given)
             cursor = sensor.evaluate_tick(context).cursor
 
     memory = Memory.read(cursor)

@@ -1,15 +1,13 @@
 """A campaign that is added while a wave works: it gets its assets, and the wave goes on."""
 
 import json
-import os
 import shutil
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
 
 import httpx
 import pytest
-from botocore.session import get_session
 
 from fireflyassets.adapters.aws.ledger import DynamoLedger
 from fireflyassets.adapters.campaign_store import FileCampaignStore
@@ -17,17 +15,13 @@ from fireflyassets.adapters.clock import SystemClock
 from fireflyassets.core.campaign import CampaignConfig
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import Status
-from fireflyassets.local.environment import DUMMY, REGION
-from fireflyassets.local.launching import Options, launched
+from fireflyassets.local.launching import launched
 from fireflyassets.local.reloading import Reloading
 from fireflyassets.local.service import pause
-from fireflyassets.local.simulated import simulate
 from fireflyassets.local.stack import Stack
 from fireflyassets.ports.campaign_store import Added
 from fireflyassets.settings import Settings
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
+from fireflyassets_tests.scenarios.test_kill_worker import client, options
 
 pytestmark = [pytest.mark.stack, pytest.mark.whole]
 
@@ -81,20 +75,13 @@ class Place:
         self.stack = stack
         self.said: list[str] = []
         self.reloading = Reloading(stack, project, SystemClock(), self.said.append)
-        client = get_session().create_client(
-            "dynamodb",
-            region_name=REGION,
-            endpoint_url=stack.access.url("aws"),
-            aws_access_key_id=DUMMY,
-            aws_secret_access_key=DUMMY,
-        )
         prefix = Settings().table_prefix
-        self.ledger = DynamoLedger(cast("DynamoDBClient", client), prefix=prefix)
+        self.ledger = DynamoLedger(client("dynamodb", stack), prefix=prefix)
 
-    def send(self, name: str, count: int) -> bool:
-        """Send a brief; False: the API does not know the campaign yet."""
-        rows = "".join(f"{name}-{n},A glass,en-GB,Spring,{SIZE}\n" for n in range(count))
-        answer = httpx.post(
+    def post(self, name: str, prompts: Mapping[str, str]) -> httpx.Response:
+        """Send a brief of jobs, by key and prompt."""
+        rows = "".join(f"{key},{said},en-GB,Spring,{SIZE}\n" for key, said in prompts.items())
+        return httpx.post(
             f"{self.stack.access.url('api')}/v1/jobs:batch",
             params={"campaign": name},
             content=f"key,prompt,locale,headline,aspects\n{rows}".encode(),
@@ -104,7 +91,10 @@ class Place:
             },
             timeout=30,
         )
-        return answer.is_success
+
+    def send(self, name: str, count: int) -> bool:
+        """Send a brief; False: the API does not know the campaign yet."""
+        return self.post(name, {f"{name}-{n}": "A glass" for n in range(count)}).is_success
 
     def rows(self, name: str) -> list[JobRow]:
         """Return a campaign's rows, read consistently."""
@@ -131,16 +121,8 @@ def test_a_new_campaign_is_loaded_while_a_wave_works(tmp_path: Path) -> None:
     """Its first job is made soon, by a run of its own; no other job notices."""
     project = tmp_path / "project"
     write_project(project)
-    simulated = simulate(project)
-    options = Options(
-        project=project,
-        state=tmp_path / "state",
-        base=dict(os.environ),  # noqa: TID251 - children inherit paths and locale from this process.
-        twin_options=simulated.twin_options,
-        secrets=simulated.secrets,
-    )
     said: list[str] = []
-    with launched(options, said.append) as stack:
+    with launched(options(project, tmp_path / "state"), said.append) as stack:
         place = Place(stack, project)
         assert place.send("spring", 30)
         place.until("spring", 2)

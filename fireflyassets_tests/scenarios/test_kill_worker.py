@@ -172,18 +172,22 @@ def _is_run(process: psutil.Process) -> bool:
     return "spawn_main" in line and parent is not None and " api grpc" in " ".join(parent.cmdline())
 
 
-@contextmanager
-def shop(state: Path) -> Generator[Shop]:
-    """Run the whole stack on *state*."""
-    simulated = simulate(PROJECT)
-    options = Options(
-        project=PROJECT,
+def options(project: Path, state: Path) -> Options:
+    """Return how a stack on *state* is started, with a twin that knows *project*."""
+    simulated = simulate(project)
+    return Options(
+        project=project,
         state=state,
         base=dict(os.environ),  # noqa: TID251 - children inherit paths and locale.
         twin_options=simulated.twin_options,
         secrets=simulated.secrets,
     )
-    with launched(options, lambda _: None) as stack:
+
+
+@contextmanager
+def shop(state: Path) -> Generator[Shop]:
+    """Run the whole stack on *state*."""
+    with launched(options(PROJECT, state), lambda _: None) as stack:
         settings = Settings()
         doors = Doors(
             api_url=stack.access.url("api"),
@@ -191,7 +195,7 @@ def shop(state: Path) -> Generator[Shop]:
             aws_url=stack.access.url("aws"),
             queue=settings.queue,
         )
-        dynamodb, s3 = (_client(service, stack) for service in ("dynamodb", "s3"))
+        dynamodb, s3 = (client(service, stack) for service in ("dynamodb", "s3"))
         ledger = DynamoLedger(dynamodb, prefix=settings.table_prefix)
         objects = S3ObjectStore(s3, bucket=settings.bucket)
         with Customer(doors, customer=sample.CUSTOMER, campaign=sample.CAMPAIGN) as customer:
@@ -200,7 +204,8 @@ def shop(state: Path) -> Generator[Shop]:
         s3.close()
 
 
-def _client(service: str, stack: Stack) -> Any:  # noqa: ANN401 - botocore's clients have no type.
+def client(service: str, stack: Stack) -> Any:  # noqa: ANN401 - botocore's clients have no type.
+    """Return a client of a stack's embedded AWS."""
     return get_session().create_client(
         service,
         endpoint_url=stack.access.url("aws"),

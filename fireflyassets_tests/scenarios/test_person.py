@@ -5,7 +5,6 @@ given (`defs/test_waves.py`).
 """
 
 import json
-import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,10 +15,9 @@ import pytest
 
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import Status
-from fireflyassets.local.launching import Options, launched
-from fireflyassets.local.simulated import simulate
-from fireflyassets_tests.local.test_new_campaign import SIZE, Place, write_project
-from fireflyassets_tests.scenarios.test_kill_worker import wait_for
+from fireflyassets.local.launching import launched
+from fireflyassets_tests.local.test_new_campaign import Place, write_project
+from fireflyassets_tests.scenarios.test_kill_worker import options, wait_for
 
 pytestmark = [pytest.mark.stack, pytest.mark.whole]
 
@@ -56,17 +54,7 @@ class Person(Place):
 
     def brief(self, prompts: dict[str, str]) -> None:
         """Send jobs, by key and prompt."""
-        rows = "".join(f"{key},{said},en-GB,Spring,{SIZE}\n" for key, said in prompts.items())
-        httpx.post(
-            f"{self.stack.access.url('api')}/v1/jobs:batch",
-            params={"campaign": CAMPAIGN},
-            content=f"key,prompt,locale,headline,aspects\n{rows}".encode(),
-            headers={
-                "Content-Type": "text/csv",
-                "Authorization": f"Bearer {self.stack.access.tokens['acme']}",
-            },
-            timeout=30,
-        ).raise_for_status()
+        self.post(CAMPAIGN, prompts).raise_for_status()
 
     def fault(self, prompt: str, **then: object) -> None:
         """Let the vendor answer so, wherever the prompt has such a word."""
@@ -107,15 +95,7 @@ def person(root: Path) -> Generator[Person]:
     """Run a stack of one campaign of single pictures."""
     project = root / "project"
     write_project(project)
-    simulated = simulate(project)
-    options = Options(
-        project=project,
-        state=root / "state",
-        base=dict(os.environ),  # noqa: TID251 - children inherit paths and locale.
-        twin_options=simulated.twin_options,
-        secrets=simulated.secrets,
-    )
-    with launched(options, lambda _: None) as stack:
+    with launched(options(project, root / "state"), lambda _: None) as stack:
         yield Person(stack, project)
 
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
 
 from fireflyassets.adapters.memory.ledger import MemoryLedger
 from fireflyassets.core.brief import Row
-from fireflyassets.core.budget import Block, BudgetFile
+from fireflyassets.core.budget import Block
 from fireflyassets.core.errors import BriefInterrupted, StoreUnavailable
 from fireflyassets.core.job import JobRow
 from fireflyassets.ports.briefs import ROWS_AT_ONCE
@@ -23,6 +23,7 @@ from fireflyassets_tests.front_door import (
     FixedCatalogue,
     FrontDoor,
     asked,
+    capped,
     config,
     front_door,
 )
@@ -54,10 +55,7 @@ class Failing(MemoryLedger):
 
 def half_written(room: int, *, operations: str | None = None) -> tuple[FrontDoor, Failing]:
     """Return a door whose store goes away in the middle of a brief."""
-    budgets: dict[str, BudgetFile] = {}
-    if operations:
-        cap = {"valid_from": date(2026, 1, 1), "source": "x", "operations": operations}
-        budgets = {CUSTOMER: BudgetFile.model_validate({"customer": [cap]})}
+    budgets = capped(operations) if operations else {}
     door = front_door(FixedCatalogue(config(), budgets=budgets))
     ledger = Failing(room)
     intake = replace(door.intake, ledger=ledger)
@@ -152,13 +150,11 @@ def test_a_half_written_brief_waits_for_room_in_its_budget() -> None:
     ledger.room = None
     catalogue = door.intake.catalogue
     assert isinstance(catalogue, FixedCatalogue)
-    wide = catalogue.budgets[CUSTOMER]
-    cap = {"valid_from": date(2026, 1, 1), "source": "x", "operations": "200"}
-    catalogue.budgets[CUSTOMER] = BudgetFile.model_validate({"customer": [cap]})
+    wide, catalogue.budgets = catalogue.budgets, capped("200")
     door.clock.jump(2 * PATIENCE)
 
     tight = finishing(door).finish(most=9)
-    catalogue.budgets[CUSTOMER] = wide
+    catalogue.budgets = wide
 
     assert tight == 0
     assert finishing(door).finish(most=9) == JOBS - ROWS_AT_ONCE
@@ -189,8 +185,7 @@ def test_a_dead_writers_own_block_refuses_no_row_of_its_brief() -> None:
     catalogue = door.intake.catalogue
     assert isinstance(catalogue, FixedCatalogue)
     (block,) = ledger.blocks(CUSTOMER, "2026-11")
-    exact = {"valid_from": date(2026, 1, 1), "source": "x", "operations": str(block.left)}
-    catalogue.budgets[CUSTOMER] = BudgetFile.model_validate({"customer": [exact]})
+    catalogue.budgets = capped(str(block.left))
     door.clock.jump(PATIENCE + timedelta(seconds=1))
 
     early = finishing(door).finish(most=9)

@@ -300,20 +300,6 @@ class AbsentLedger(MemoryLedger):
         raise StoreUnavailable("The ledger", "a test")
 
 
-def test_no_outage_of_the_ledger_makes_a_dead_letter() -> None:
-    """However long it lasts, no message is received meanwhile: the third time would be its last."""
-    door = front_door()
-    door.queue.send([body("a")])
-    absent = replace(door.intake, ledger=AbsentLedger())
-    for _ in range(3 * MAX_RECEIVES):
-        with pytest.raises(StoreUnavailable):
-            drain(door.queue, absent, most=100)
-        door.clock.jump(HOUR)
-
-    assert drain(door.queue, door.intake, most=100) == Drained(recorded=1)
-    assert door.queue.dead == ()
-
-
 class AbsentObjects(MemoryObjects):
     """A bucket whose store is away."""
 
@@ -326,11 +312,21 @@ class AbsentObjects(MemoryObjects):
         raise StoreUnavailable("The bucket", f"{key} {media_type} {len(content)} {tags}")
 
 
-def test_no_outage_of_the_bucket_makes_a_dead_letter() -> None:
-    """Requests are stored there before their rows, so that none is received meanwhile."""
+@pytest.mark.parametrize(
+    "away",
+    [{"ledger": AbsentLedger()}, {"objects": AbsentObjects()}],
+    ids=["ledger", "bucket"],
+)
+def test_no_outage_of_a_store_makes_a_dead_letter(
+    away: dict[str, MemoryLedger | MemoryObjects],
+) -> None:
+    """However long it lasts, no message is received meanwhile: the third time would be its last.
+
+    Not of the bucket either: requests are stored there before their rows.
+    """
     door = front_door()
     door.queue.send([body("a")])
-    absent = replace(door.intake, objects=AbsentObjects())
+    absent = replace(door.intake, **away)
     for _ in range(3 * MAX_RECEIVES):
         with pytest.raises(StoreUnavailable):
             drain(door.queue, absent, most=100)

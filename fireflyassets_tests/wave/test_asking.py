@@ -3,10 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from fireflyassets.adapters.limit_files import DOCUMENTED
-from fireflyassets.adapters.memory.backlog import MemoryBacklog
 from fireflyassets.core import cause
-from fireflyassets.core.budget import BudgetFile, CapEntry
 from fireflyassets.core.cause import Cause, HeldBy
 from fireflyassets.core.failure import Family
 from fireflyassets.core.job import Hold
@@ -18,7 +15,6 @@ from fireflyassets.limiter.memory import MemoryLimiter
 from fireflyassets.limiter.port import ParkReason, item_key
 from fireflyassets.ports.budgets import OverBudget
 from fireflyassets.ports.entries import Claim, Ending, Recorded, Release, Wave, WaveState
-from fireflyassets.stages.outlook import Outlook
 from fireflyassets.wave.asking import Asking
 from fireflyassets_tests.front_door import (
     CAMPAIGN,
@@ -27,8 +23,10 @@ from fireflyassets_tests.front_door import (
     FixedCatalogue,
     FrontDoor,
     asked,
+    capped,
     config,
     front_door,
+    outlook,
 )
 
 ITEM = item_key("ORG", Family.FIREFLY)
@@ -40,18 +38,8 @@ class Counter:
 
     def __init__(self, catalogue: FixedCatalogue | None = None) -> None:
         self.door: FrontDoor = front_door(catalogue)
-        limiter = MemoryLimiter(now=self.door.clock.now)
-        self.asking = Asking(
-            Outlook(
-                self.door.ledger,
-                MemoryBacklog(self.door.ledger),
-                self.door.intake.catalogue,
-                limiter,
-                lambda _, family: DOCUMENTED[family],
-                self.door.clock,
-            )
-        )
-        self.limiter = limiter
+        self.limiter = MemoryLimiter(now=self.door.clock.now)
+        self.asking = Asking(outlook(self.door, limiter=self.limiter))
 
     def order(self, key: str) -> str:
         """Let a job come in and return its id."""
@@ -168,9 +156,7 @@ def test_a_wave_that_begins_waits_warm_or_works() -> None:
 
 def test_a_dead_job_without_room_to_run_again_is_held_by_its_budget() -> None:
     """With room it can be run again; what its replay would take is what counts."""
-    budget = BudgetFile(customer=(_cap("7"),))
-    catalogue = FixedCatalogue(config(), budgets={CUSTOMER: budget})
-    here = Counter(catalogue)
+    here = Counter(FixedCatalogue(config(), budgets=capped("7")))
     claim = here.wave("w-1", here.order("dead"))
     ending = Ending(Status.DLQ, "Firefly was down.", (), Cost(), here.door.clock.now(), None)
     here.door.ledger.finish(claim, ending)
@@ -185,9 +171,3 @@ def test_a_dead_job_without_room_to_run_again_is_held_by_its_budget() -> None:
     assert "budget customer of 2026-11 has 0 operations left; it needs 3.5" in full.sentence
     refused = here.door.ledger.reclaim(claim.job_id, CUSTOMER, "w-2", now=here.door.clock.now())
     assert isinstance(refused, OverBudget)
-
-
-def _cap(operations: str) -> CapEntry:
-    return CapEntry.model_validate(
-        {"valid_from": "2026-01-01", "source": "a test", "operations": operations}
-    )
