@@ -19,6 +19,7 @@ from fireflyassets.core.endpoint import Delivery, Outcome
 from fireflyassets.core.errors import UnusableArgument
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.webhooks import Chosen, WebhookStore
+from fireflyassets.settings import Settings
 from fireflyassets.stages.endpoints import every
 
 _ENDPOINTS: Final = ("endpoint", "kind", "state", "failures", "since", "url", "error")
@@ -63,15 +64,15 @@ def run_deliver(arguments: argparse.Namespace) -> int:
     from fireflyassets import composition  # noqa: PLC0415 - loads the AWS client; not for a help.
 
     del arguments
-    made = composition.factory()
-    composition.log_to_stderr(made.settings)
+    settings = Settings()
+    composition.log_to_stderr(settings)
     composition.pump()
 
     async def deliver() -> None:
         over = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, over.set)
-        await composition.telling(made).run(over)
+        await composition.telling(settings).run(over)
 
     asyncio.run(deliver())
     return 0
