@@ -20,7 +20,7 @@ from fireflyassets.core.errors import UnusableArgument
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.webhooks import Chosen, WebhookStore
 from fireflyassets.settings import Settings
-from fireflyassets.stages.endpoints import every
+from fireflyassets.stages.endpoints import meant
 
 _ENDPOINTS: Final = ("endpoint", "kind", "state", "failures", "since", "url", "error")
 _DELIVERIES: Final = ("delivery", "endpoint", "type", "outcome", "tries", "last")
@@ -182,17 +182,12 @@ class WebhookDesk:
 
     def replay(self, chosen: Chosen, name: str | None, *, go: bool) -> int:
         """Send one again, or all that are meant: those that failed, where no outcome is named."""
-        if name:
-            meant = [self._found(chosen.customer, name)]
-        else:
-            wanted = chosen.outcome or Outcome.FAILED
-            of = (chosen.customer, chosen.endpoint_id, wanted, chosen.since, chosen.until)
-            meant = list(every(self.store, Chosen(*of)))
+        going = [self._found(chosen.customer, name)] if name else list(meant(self.store, chosen))
         if not go:
-            self.tell(f"{len(meant)} deliveries would be sent again. --go does it.")
+            self.tell(f"{len(going)} deliveries would be sent again. --go does it.")
             return 0
-        moved = sum(self.store.replay(one, now=self.clock.now()) for one in meant)
-        self.tell(f"{moved} of {len(meant)} deliveries are due again.")
+        moved = sum(self.store.replay(one, now=self.clock.now()) for one in going)
+        self.tell(f"{moved} of {len(going)} deliveries are due again.")
         return 0
 
     def _found(self, customer: str, name: str) -> Delivery:

@@ -92,9 +92,8 @@ class Endpoints:
         return made
 
     def replay(self, chosen: Chosen) -> int:
-        """Make due again what is meant, of all if no outcome is named what failed; return it."""
-        wanted = replace(chosen, outcome=chosen.outcome or Outcome.FAILED)
-        return sum(map(self.again, every(self.store, wanted)))
+        """Make due again what is meant; return how many it were."""
+        return sum(map(self.again, meant(self.store, chosen)))
 
     def again(self, delivery: Delivery) -> bool:
         """Make one delivery due again; False while it waits anyway."""
@@ -113,10 +112,11 @@ class Endpoints:
         return None
 
 
-def every(store: WebhookStore, chosen: Chosen) -> Iterator[Delivery]:
-    """Yield all deliveries that are meant, page by page, the newest first."""
+def meant(store: WebhookStore, chosen: Chosen) -> Iterator[Delivery]:
+    """Yield what a replay is of, the newest first: what failed, if no outcome is named."""
+    wanted = replace(chosen, outcome=chosen.outcome or Outcome.FAILED)
     after: str | None = None
-    while page := store.deliveries(chosen, after=after, most=_PAGE):
+    while page := store.deliveries(wanted, after=after, most=_PAGE):
         yield from page
         after = page[-1].delivery_id
 
