@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
+from fireflyassets.adapters.limit_files import DOCUMENTED
+from fireflyassets.adapters.memory.backlog import MemoryBacklog
 from fireflyassets.adapters.memory.clock import FakeClock
 from fireflyassets.adapters.memory.ledger import MemoryLedger
 from fireflyassets.adapters.memory.objects import MemoryObjects
@@ -24,9 +26,13 @@ from fireflyassets.core.photoshop_step import ComposeStep
 from fireflyassets.core.recipe import Recipe
 from fireflyassets.core.recipe_step import GenerateStep, Model
 from fireflyassets.core.request import RawRequest
+from fireflyassets.limiter.memory import MemoryLimiter
+from fireflyassets.limiter.port import Limiter
+from fireflyassets.ports.backlog import Backlog, Line
 from fireflyassets.ports.catalogue import Catalogue, Credential, Quarantined
 from fireflyassets.ports.guardrail import Guardrail
 from fireflyassets.stages.intake import Intake
+from fireflyassets.stages.outlook import Outlook
 
 NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
 CUSTOMER = "acme"
@@ -146,6 +152,30 @@ def front_door(
     judge = guardrail or WordLists()
     intake = Intake(ledger, objects, queue, known, clock, judge)
     return FrontDoor(clock, ledger, objects, queue, intake)
+
+
+class CountedBacklog(MemoryBacklog):
+    """A backlog that says how often it was read."""
+
+    looks = 0
+
+    def lines(self) -> Mapping[tuple[str, str], Line]:
+        self.looks += 1
+        return super().lines()
+
+
+def outlook(
+    door: FrontDoor, *, backlog: Backlog | None = None, limiter: Limiter | None = None
+) -> Outlook:
+    """Return a look over the ports behind a door, at the documented limits."""
+    return Outlook(
+        door.ledger,
+        backlog or MemoryBacklog(door.ledger),
+        door.intake.catalogue,
+        limiter or MemoryLimiter(now=door.clock.now),
+        lambda _, family: DOCUMENTED[family],
+        door.clock,
+    )
 
 
 GOOD = RawRequest(

@@ -7,17 +7,20 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from fireflyassets.adapters.limit_files import DOCUMENTED
-from fireflyassets.adapters.memory.backlog import MemoryBacklog
 from fireflyassets.api import plan_tokens
 from fireflyassets.api.seals import Seals
 from fireflyassets.cli.main import main
 from fireflyassets.cli.plan import PlanDesk
 from fireflyassets.core.errors import UnusableArgument
-from fireflyassets.limiter.memory import MemoryLimiter
-from fireflyassets.stages.outlook import Outlook
 from fireflyassets.stages.planning import Planning
-from fireflyassets_tests.front_door import ASPECTS, CAMPAIGN, CUSTOMER, FrontDoor, front_door
+from fireflyassets_tests.front_door import (
+    ASPECTS,
+    CAMPAIGN,
+    CUSTOMER,
+    FrontDoor,
+    front_door,
+    outlook,
+)
 
 SLUG = (CUSTOMER, CAMPAIGN)
 SEALS = Seals([SecretStr("k" * 32)])
@@ -31,15 +34,8 @@ class Office:
         self.door: FrontDoor = front_door()
         self.folder = folder
         self.said: list[str] = []
-        outlook = Outlook(
-            self.door.ledger,
-            MemoryBacklog(self.door.ledger),
-            self.door.intake.catalogue,
-            MemoryLimiter(now=self.door.clock.now),
-            lambda _, family: DOCUMENTED[family],
-            self.door.clock,
-        )
-        self.desk = PlanDesk(Planning(self.door.intake, outlook), seals, self.said.append)
+        planning = Planning(self.door.intake, outlook(self.door))
+        self.desk = PlanDesk(planning, seals, self.said.append)
 
     def brief(self, *rows: str) -> Path:
         """Write a brief and return where it is."""

@@ -1,49 +1,36 @@
 """Admission: work that would not be made in time is sent back with when to come again."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import pytest
 
-from fireflyassets.adapters.limit_files import DOCUMENTED
-from fireflyassets.adapters.memory.backlog import MemoryBacklog
 from fireflyassets.core.brief import Row
 from fireflyassets.core.money import Cost
 from fireflyassets.core.status import Status
-from fireflyassets.limiter.memory import MemoryLimiter
-from fireflyassets.ports.backlog import Line
 from fireflyassets.ports.entries import Duplicate, Ending, Recorded
 from fireflyassets.ports.queue import MAX_RECEIVES
 from fireflyassets.stages.admission import BACKLOG, DEADLINE, SOONEST, Admission, Overloaded
 from fireflyassets.stages.intake import Answer, Intake, Priced, problems_of
-from fireflyassets.stages.outlook import FRESH, Outlook
+from fireflyassets.stages.outlook import FRESH
 from fireflyassets.stages.queue import Drained, drain
 from fireflyassets_tests.front_door import (
     CAMPAIGN,
     CUSTOMER,
     NOON,
+    CountedBacklog,
     FixedCatalogue,
     FrontDoor,
     asked,
     config,
     front_door,
+    outlook,
 )
 from fireflyassets_tests.stages.test_queue import body
 
 HOUR = timedelta(hours=1)
 IN_AN_HOUR = 190
 """Pictures at 3.2 a minute, with what a run takes to begin and a picture to be made."""
-
-
-class CountedBacklog(MemoryBacklog):
-    """A backlog that says how often it was read."""
-
-    looks = 0
-
-    def lines(self) -> Mapping[tuple[str, str], Line]:
-        self.looks += 1
-        return super().lines()
 
 
 @dataclass(frozen=True)
@@ -73,15 +60,8 @@ def gate(*, most: timedelta = HOUR, deadline: datetime | None = None) -> Gate:
     """Return a gate before an empty ledger, at the documented limits."""
     door = front_door(FixedCatalogue(config(deadline=deadline)))
     backlog = CountedBacklog(door.ledger)
-    outlook = Outlook(
-        door.ledger,
-        backlog,
-        door.intake.catalogue,
-        MemoryLimiter(now=door.clock.now),
-        lambda _, family: DOCUMENTED[family],
-        door.clock,
-    )
-    return Gate(door, replace(door.intake, admission=Admission(outlook, most)), backlog)
+    admission = Admission(outlook(door, backlog=backlog), most)
+    return Gate(door, replace(door.intake, admission=admission), backlog)
 
 
 def turned_away(answers: list[Answer]) -> list[Overloaded]:

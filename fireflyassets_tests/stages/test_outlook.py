@@ -1,45 +1,26 @@
 """The look ahead: what it counts, what it keeps, and what it takes where nobody answers."""
 
-from collections.abc import Mapping
 from datetime import timedelta
 
 import pytest
 
-from fireflyassets.adapters.limit_files import DOCUMENTED
-from fireflyassets.adapters.memory.backlog import MemoryBacklog
 from fireflyassets.core.failure import Family
 from fireflyassets.core.finish import project
 from fireflyassets.limiter.limits import Limits
-from fireflyassets.limiter.memory import MemoryLimiter
 from fireflyassets.limiter.port import Granted, item_key
-from fireflyassets.ports.backlog import Line
-from fireflyassets.stages.outlook import FRESH, Outlook, each_call
-from fireflyassets_tests.front_door import CAMPAIGN, CUSTOMER, FrontDoor, asked, front_door
+from fireflyassets.stages.outlook import FRESH, each_call
+from fireflyassets_tests.front_door import (
+    CAMPAIGN,
+    CUSTOMER,
+    CountedBacklog,
+    FrontDoor,
+    asked,
+    front_door,
+    outlook,
+)
 
 ITEM = item_key("ORG", Family.FIREFLY)
 MINUTE = timedelta(minutes=1)
-
-
-class CountedBacklog(MemoryBacklog):
-    """A backlog that says how often it was read."""
-
-    looks = 0
-
-    def lines(self) -> Mapping[tuple[str, str], Line]:
-        self.looks += 1
-        return super().lines()
-
-
-def outlook(door: FrontDoor) -> Outlook:
-    """Return a look over the ports behind a door, at the documented limits."""
-    return Outlook(
-        door.ledger,
-        CountedBacklog(door.ledger),
-        door.intake.catalogue,
-        MemoryLimiter(now=door.clock.now),
-        lambda _, family: DOCUMENTED[family],
-        door.clock,
-    )
 
 
 def order(door: FrontDoor, count: int, customer: str = CUSTOMER) -> None:
@@ -68,10 +49,9 @@ def test_what_waits_is_counted_once_in_a_while() -> None:
     """A thousand askers read the ledger once; what was recorded here since is added."""
     door = front_door()
     order(door, 2)
-    look = outlook(door)
+    backlog = CountedBacklog(door.ledger)
+    look = outlook(door, backlog=backlog)
     campaign = door.intake.catalogue.campaign(CUSTOMER, CAMPAIGN)
-    backlog = look.backlog
-    assert isinstance(backlog, CountedBacklog)
 
     for _ in range(1000):
         look.traffic(campaign)

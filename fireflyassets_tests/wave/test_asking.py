@@ -3,8 +3,6 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from fireflyassets.adapters.limit_files import DOCUMENTED
-from fireflyassets.adapters.memory.backlog import MemoryBacklog
 from fireflyassets.core import cause
 from fireflyassets.core.budget import BudgetFile, CapEntry
 from fireflyassets.core.cause import Cause, HeldBy
@@ -18,7 +16,6 @@ from fireflyassets.limiter.memory import MemoryLimiter
 from fireflyassets.limiter.port import ParkReason, item_key
 from fireflyassets.ports.budgets import OverBudget
 from fireflyassets.ports.entries import Claim, Ending, Recorded, Release, Wave, WaveState
-from fireflyassets.stages.outlook import Outlook
 from fireflyassets.wave.asking import Asking
 from fireflyassets_tests.front_door import (
     CAMPAIGN,
@@ -29,6 +26,7 @@ from fireflyassets_tests.front_door import (
     asked,
     config,
     front_door,
+    outlook,
 )
 
 ITEM = item_key("ORG", Family.FIREFLY)
@@ -41,16 +39,7 @@ class Counter:
     def __init__(self, catalogue: FixedCatalogue | None = None) -> None:
         self.door: FrontDoor = front_door(catalogue)
         limiter = MemoryLimiter(now=self.door.clock.now)
-        self.asking = Asking(
-            Outlook(
-                self.door.ledger,
-                MemoryBacklog(self.door.ledger),
-                self.door.intake.catalogue,
-                limiter,
-                lambda _, family: DOCUMENTED[family],
-                self.door.clock,
-            )
-        )
+        self.asking = Asking(outlook(self.door, limiter=limiter))
         self.limiter = limiter
 
     def order(self, key: str) -> str:
