@@ -2,7 +2,8 @@
 
 Belongs here: reading the settings, making clients, once for each process and at first use; where
 the lines of our loggers go.
-Does not: anything that happens on import; decisions.
+Does not: anything that happens on import; decisions. An adapter that brings large libraries is
+imported where it is made: not every process makes each of them.
 """
 
 import logging
@@ -13,9 +14,9 @@ import time
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
 from fireflyassets.adapters import limiters, threads
-from fireflyassets.adapters.adobe.workshop import AdobeWorkshop
 from fireflyassets.adapters.aws import clients
 from fireflyassets.adapters.aws.announcer import AwsAnnouncer
 from fireflyassets.adapters.aws.backlog import DynamoBacklog
@@ -29,11 +30,8 @@ from fireflyassets.adapters.aws.tables import Tables
 from fireflyassets.adapters.aws.tokens import DynamoTokenStore
 from fireflyassets.adapters.aws.webhooks import DynamoWebhooks
 from fireflyassets.adapters.clock import SystemClock
-from fireflyassets.adapters.couriers import HttpCourier, SnsCourier
-from fireflyassets.adapters.guarded_http import Guard, GuardedHttp
 from fireflyassets.adapters.json_log import JsonLines
 from fireflyassets.adapters.metric_pump import Pump
-from fireflyassets.adapters.pillow import PillowPictures
 from fireflyassets.adapters.secrets import EnvironmentSecrets, SecretsByScheme
 from fireflyassets.adapters.stored_uploads import StoredUploads
 from fireflyassets.adapters.watched_files import WatchedCatalogue
@@ -66,6 +64,9 @@ from fireflyassets.stages.retries import Retries
 from fireflyassets.stages.telling import Telling
 from fireflyassets.wave.asking import Asking
 
+if TYPE_CHECKING:
+    from fireflyassets.adapters.guarded_http import Guard
+
 
 @dataclass(frozen=True, slots=True)
 class Factory:
@@ -90,15 +91,13 @@ class Factory:
 
 def build(settings: Settings) -> Factory:
     """Wire the ports for AWS, or for whatever ``AWS_ENDPOINT_URL`` points to."""
+    from fireflyassets.adapters.adobe.workshop import AdobeWorkshop  # noqa: PLC0415 - see the top.
+    from fireflyassets.adapters.pillow import PillowPictures  # noqa: PLC0415 - see the top.
+
     clock = SystemClock()
     dynamodb = clients.dynamodb(settings.region)
     tables = Tables(settings.table_prefix)
-    secret_store = SecretsByScheme(
-        {
-            "env": EnvironmentSecrets(os.environ),  # noqa: TID251 - the composition root.
-            "secretsmanager": SecretsManager(lambda: clients.secretsmanager(settings.region)),
-        }
-    )
+    secret_store = secrets_of(settings)
     tokens = DynamoTokenStore(dynamodb, prefix=settings.table_prefix, clock=clock)
     s3, credentials = clients.s3_and_credentials(settings.region)
     objects = S3ObjectStore(s3, settings.bucket, credentials)
@@ -127,6 +126,16 @@ def build(settings: Settings) -> Factory:
             lambda: clients.cloudwatch(settings.region), settings.metrics_namespace
         ),
         outlook=outlook,
+    )
+
+
+def secrets_of(settings: Settings) -> SecretsByScheme:
+    """Return the stores that settings may name a secret of."""
+    return SecretsByScheme(
+        {
+            "env": EnvironmentSecrets(os.environ),  # noqa: TID251 - the composition root.
+            "secretsmanager": SecretsManager(lambda: clients.secretsmanager(settings.region)),
+        }
     )
 
 
@@ -169,28 +178,38 @@ def letters(made: Factory) -> Letters:
     return Letters(made.queue, intake(made), made.settings.queue_senders)
 
 
-def guard(settings: Settings) -> Guard:
+def guard(settings: Settings) -> "Guard":
     """Return what judges the addresses that customers name."""
+    from fireflyassets.adapters.guarded_http import Guard  # noqa: PLC0415 - see the top.
+
     return Guard(trusted=settings.webhook_trusted_hosts)
 
 
-def telling(made: Factory) -> Telling:
-    """Return the use case of telling customers; for one event loop."""
-    settings, clock, calls = made.settings, made.clock, lanes().ledger
-    region = settings.region
+def telling(settings: Settings) -> Telling:
+    """Return the use case of telling customers, over what it needs alone; for one event loop."""
+    from fireflyassets.adapters.couriers import (  # noqa: PLC0415 - see the top.
+        HttpCourier,
+        SnsCourier,
+    )
+    from fireflyassets.adapters.guarded_http import GuardedHttp  # noqa: PLC0415 - see the top.
+
+    clock, calls, region = SystemClock(), lanes().ledger, settings.region
+    dynamodb = clients.dynamodb(region)
+    store = DynamoWebhooks(dynamodb, prefix=settings.table_prefix)
+    ledger = CountedLedger(dynamodb, prefix=settings.table_prefix, tally=tally())
+    signing = WebhookSecrets(secrets_of(settings), settings.webhook_secret, clock)
     announcer = AwsAnnouncer(
         settings.event_bus,
         settings.contacts,
         events=lambda: clients.events(region),
         sns=lambda: clients.sns(region),
     )
-    relay = Relay(made.webhooks, made.ledger, clock, api_url=settings.api_url, announcer=announcer)
-    http = GuardedHttp(guard(settings))
+    relay = Relay(store, ledger, clock, api_url=settings.api_url, announcer=announcer)
     couriers = {
-        Kind.WEBHOOK: HttpCourier(http, made.webhook_secrets, clock),
+        Kind.WEBHOOK: HttpCourier(GuardedHttp(guard(settings)), signing, clock),
         Kind.SNS: SnsCourier(lambda: clients.sns(region), clock, calls),
     }
-    return Telling(made.webhooks, relay, couriers, clock, calls, tally=tally(), chance=chance)
+    return Telling(store, relay, couriers, clock, calls, tally=tally(), chance=chance)
 
 
 @lru_cache(maxsize=1)

@@ -27,7 +27,8 @@ from fireflyassets.core.recipe import Recipe
 from fireflyassets.core.recipe_step import GenerateStep, Model
 from fireflyassets.core.request import RawRequest
 from fireflyassets.limiter.memory import MemoryLimiter
-from fireflyassets.ports.backlog import Line
+from fireflyassets.limiter.port import Limiter
+from fireflyassets.ports.backlog import Backlog, Line
 from fireflyassets.ports.catalogue import Catalogue, Credential, Quarantined
 from fireflyassets.ports.guardrail import Guardrail
 from fireflyassets.stages.intake import Intake
@@ -170,9 +171,9 @@ class CountedBacklog(MemoryBacklog):
 
 
 def outlook(
-    door: FrontDoor, *, backlog: MemoryBacklog | None = None, limiter: MemoryLimiter | None = None
+    door: FrontDoor, *, backlog: Backlog | None = None, limiter: Limiter | None = None
 ) -> Outlook:
-    """Return the look ahead over the ports behind a door, at the documented limits."""
+    """Return a look over the ports behind a door, at the documented limits."""
     return Outlook(
         door.ledger,
         backlog or MemoryBacklog(door.ledger),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
-from fireflyassets.adapters import font_file, lock_file, psd, yaml_file
+from fireflyassets.adapters import font_file, lock_file, yaml_file
 from fireflyassets.core import preflight
 from fireflyassets.core.campaign import Campaign, CampaignConfig, load
 from fireflyassets.core.errors import Refused, UnusableConfiguration, UnusableTemplate
@@ -196,6 +196,8 @@ class Parts:
 
 def _read_parts(path: Path, config: CampaignConfig) -> Parts:
     """Read all that *config* names; a part that can't be read is a fault and left out."""
+    from fireflyassets.adapters import psd  # noqa: PLC0415 - brings numpy: not for a help.
+
     paths: dict[str, Path] = {}
     templates: dict[str, Template] = {}
     fonts: dict[str, tuple[str, Font]] = {}

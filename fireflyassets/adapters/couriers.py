@@ -4,6 +4,7 @@ Belongs here: one try of each kind, told as an attempt. Does not: when, and what
 """
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -60,9 +61,12 @@ class SnsCourier(Courier):
     def __init__(self, connect: "Callable[[], SNSClient]", clock: Clock, offload: Offload) -> None:
         """Take what makes the client, at first use: few installations need it."""
         self._connect = connect
-        self._client: SNSClient | None = None
         self._clock = clock
         self._offload = offload
+
+    @cached_property
+    def _client(self) -> "SNSClient":
+        return self._connect()
 
     async def bring(self, delivery: Delivery, endpoint: Endpoint) -> Attempt:
         """Try once."""
@@ -71,7 +75,6 @@ class SnsCourier(Courier):
         return Attempt(at, status, self._clock.now() - at, said)
 
     def _publish(self, delivery: Delivery, topic: str) -> tuple[int | None, str]:
-        self._client = self._client or self._connect()
         said = {"type": delivery.type.value, "webhook-id": delivery.webhook_id}
         try:
             self._client.publish(

@@ -102,12 +102,14 @@ class WordLists(Guardrail):
                 return Declined(rule.rule, rule.fix, word=" ".join(text[where].split()))
         broken: list[str] = []
         for rule, pattern in self._rewriting:
-            if rule.concerns(customer=customer, locale=locale):
-                spans = list(rule.said(pattern, folded(text), locale=locale))
+            if not rule.concerns(customer=customer, locale=locale):
+                continue
+            if spans := list(rule.said(pattern, read, locale=locale)):
                 for where in reversed(spans):
                     said = rule.replace_with or ""
                     text = f"{text[: where.start]}{said}{text[where.stop :]}"
-                broken += [rule.rule] if spans else []
+                read = folded(text)
+                broken.append(rule.rule)
         return Rewritten(text, ", ".join(broken)) if broken else Allowed()
 
 

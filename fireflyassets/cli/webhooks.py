@@ -18,6 +18,7 @@ from fireflyassets.cli.terminal import listing, stamp
 from fireflyassets.core.endpoint import Delivery, Outcome
 from fireflyassets.core.errors import UnusableArgument
 from fireflyassets.ports.webhooks import Chosen
+from fireflyassets.settings import Settings
 from fireflyassets.stages.endpoints import Endpoints
 
 _ENDPOINTS: Final = ("endpoint", "kind", "state", "failures", "since", "url", "error")
@@ -62,15 +63,15 @@ def run_deliver(arguments: argparse.Namespace) -> int:
     from fireflyassets import composition  # noqa: PLC0415 - loads the AWS client; not for a help.
 
     del arguments
-    made = composition.factory()
-    composition.log_to_stderr(made.settings)
+    settings = Settings()
+    composition.log_to_stderr(settings)
     composition.pump()
 
     async def deliver() -> None:
         over = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, over.set)
-        await composition.telling(made).run(over)
+        await composition.telling(settings).run(over)
 
     asyncio.run(deliver())
     return 0
@@ -173,12 +174,11 @@ class WebhookDesk:
 
     def replay(self, chosen: Chosen, name: str | None, *, go: bool) -> int:
         """Send one again, or all that are meant: those that failed, where no outcome is named."""
-        by_name = [self._found(chosen.customer, name)] if name else None
-        meant = by_name or list(self.endpoints.meant(chosen))
+        going = [self._found(chosen.customer, name)] if name else list(self.endpoints.meant(chosen))
         if not go:
-            self.tell(f"{len(meant)} deliveries would be sent again. --go does it.")
+            self.tell(f"{len(going)} deliveries would be sent again. --go does it.")
             return 0
-        moved = sum(map(self.endpoints.again, meant))
+        moved = sum(map(self.endpoints.again, going))
         self.tell(f"{moved} of {len(meant)} deliveries are due again.")
         return 0
 

@@ -4,11 +4,11 @@ In: a plan, what it may cost. Out: the plan with what is not paid for set back. 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 
 from fireflyassets.core.priority import Order
-from fireflyassets.stages.replay import Dead, State
+from fireflyassets.stages.replay import Dead, cut
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +21,6 @@ class Within:
 
 def afforded(plan: Sequence[Dead], within: Within) -> list[Dead]:
     """Return a plan of which no more goes than is paid for; it is in the order of spending."""
-    left = within.operations
     ordered = sorted(plan, key=lambda one: one.price) if within.order is Order.CHEAPEST else plan
-    cut: list[Dead] = []
-    for one in ordered:
-        if one.goes and one.price > left:
-            cut.append(replace(one, state=State.WAITS, why="This replay's budget is used up."))
-            continue
-        left -= one.price if one.goes else Decimal(0)
-        cut.append(one)
-    return cut
+    why = "This replay's budget is used up."
+    return cut(ordered, within.operations, lambda one: one.price, why=why)

@@ -9,13 +9,14 @@ Nothing is decided by it that a wrong count could make unsafe.
 """
 
 import logging
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from threading import Lock
 from typing import Final
 
-from fireflyassets.core.campaign import Campaign
+from fireflyassets.core.campaign import Campaign, CampaignConfig
 from fireflyassets.core.errors import StoreUnavailable, UnusableConfiguration
 from fireflyassets.core.failure import Family
 from fireflyassets.core.finish import Calls, Load, Pace, Remote, Traffic, added
@@ -142,11 +143,14 @@ class Outlook:
         waiting = 0.0
         others: dict[str, list[Calls]] = {}
         weights: dict[str, int] = {}
+        configs: defaultdict[Lane, list[CampaignConfig]] = defaultdict(list)
+        for config in (one.config for one in self.catalogue.campaigns().values()):
+            configs[config.credential, config.customer].append(config)
         for (name, owner), jobs in self._jobs().items():
             theirs = self._credential(name, owner)
             if theirs is None or theirs.organisation != credential.organisation:
                 continue
-            calls = {family: jobs * n for family, n in self._calls(name, owner).items()}
+            calls = {family: jobs * n for family, n in _mean(configs[name, owner]).items()}
             (mine if owner == customer else others.setdefault(owner, [])).append(calls)
             waiting += jobs if owner == customer else 0.0
             weights[owner] = theirs.weight_of(owner)
@@ -181,16 +185,6 @@ class Outlook:
             return self.catalogue.credential(name, customer=customer)
         except UnusableConfiguration:
             return None  # Its jobs wait with that reason, and take no ticket.
-
-    def _calls(self, credential: str, customer: str) -> Calls:
-        """Return the calls of one job of a lane: the mean over its campaigns."""
-        configs = [
-            one.config
-            for one in self.catalogue.campaigns().values()
-            if (one.config.credential, one.config.customer) == (credential, customer)
-        ]
-        total = added(calls_per_job(one.recipe, aspects=len(one.aspects)) for one in configs)
-        return {family: count / len(configs) for family, count in total.items()}
 
     # -- what calls take ----------------------------------------------------------------------
     def remote(self, campaign: Campaign) -> Remote:
@@ -229,6 +223,12 @@ class Outlook:
             seconds = float(result.facts.get("seconds", "0"))
             longest[step] = max(longest.get(step, 0.0), seconds)
         return timedelta(seconds=sum(longest.values()))
+
+
+def _mean(configs: Sequence[CampaignConfig]) -> Calls:
+    """Return the calls of one job of any of these campaigns."""
+    total = added(calls_per_job(one.recipe, aspects=len(one.aspects)) for one in configs)
+    return {family: count / len(configs) for family, count in total.items()}
 
 
 def pace_of(state: ItemState, now: datetime) -> Pace:

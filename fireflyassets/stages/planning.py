@@ -7,7 +7,7 @@ Spends: nothing. The rows pass the same intake as when they are sent; there are 
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 from functools import partial
 from typing import Final
@@ -25,7 +25,7 @@ from fireflyassets.ports.entries import Duplicate, Recorded
 from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.stages.admission import Overloaded
 from fireflyassets.stages.budgeting import Unaffordable
-from fireflyassets.stages.drafting import card_of_day
+from fireflyassets.stages.drafting import A_PLACE, card_of_day
 from fireflyassets.stages.intake import Answer, Intake, Priced, problems_of
 from fireflyassets.stages.outlook import Outlook
 
@@ -153,8 +153,8 @@ class Planning:
         key = ids.plan_key(promise.customer, promise.campaign, promise.made_at, promise.plan_id)
         # Where an earlier release died before this, its jobs are repeated ones by now.
         mine = [one.row for one in answers if isinstance(one, Recorded | Duplicate)]
-        # A brief's rows come in a millisecond apart, the last one when it is recorded.
-        since = promise.made_at - timedelta(milliseconds=len(rows))
+        # A brief's rows come in a place apart, the last one when it is recorded.
+        since = promise.made_at - len(rows) * A_PLACE
         inputs = {_input(row) for row in mine if row.created_at >= since}
         if inputs and not self._objects.exists(key):
             released = Released(promise, self.intake.clock.now(), frozenset(inputs))

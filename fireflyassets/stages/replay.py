@@ -125,15 +125,10 @@ class Replays:
         """
         rows = [row for row in self.ledger.dead() if choice.takes(row)]
         planned = self._probed([self._judged(row, mended=mended) for row in rows], mended=mended)
-        left = len(planned) if most is None else most
-        cut: list[Dead] = []
-        for one in planned:
-            if one.goes and left <= 0:
-                cut.append(replace(one, state=State.WAITS, why="More were found than asked for."))
-                continue
-            left -= one.goes
-            cut.append(one)
-        return cut
+        if most is None:
+            return planned
+        why = "More were found than asked for."
+        return cut(planned, Decimal(most), lambda _: Decimal(1), why=why)
 
     def _judged(self, row: JobRow, *, mended: bool) -> Dead:
         history = self.ledger.history(row.job_id)
@@ -255,6 +250,20 @@ class Replays:
             return 0
         why = "its class is run again by itself"
         return sum(one.done for one in self.go(going, by=POLICY, why=why))
+
+
+def cut(
+    plan: Sequence[Dead], most: Decimal, takes: Callable[[Dead], Decimal], *, why: str
+) -> list[Dead]:
+    """Return a plan of which what goes takes *most* at most; what does not fit waits: *why*."""
+    told: list[Dead] = []
+    for one in plan:
+        if one.goes and takes(one) > most:
+            told.append(replace(one, state=State.WAITS, why=why))
+            continue
+        most -= takes(one) if one.goes else Decimal(0)
+        told.append(one)
+    return told
 
 
 def class_of(row: JobRow) -> FailureClass:

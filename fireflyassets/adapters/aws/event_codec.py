@@ -6,6 +6,7 @@ written.
 
 from typing import Final
 
+from fireflyassets.adapters import outbox
 from fireflyassets.adapters.aws import attributes as to
 from fireflyassets.adapters.aws.attributes import Item, Reader
 from fireflyassets.adapters.outbox import StatusEvent
@@ -66,8 +67,7 @@ def told_of(item: Item) -> Event | None:
     """Return what customers are told of an item; None: nothing."""
     read = Reader(item)
     if read.has("status"):
-        kind = OF_STATUS.get(Status(read.text("status")))
-        return _of_a_job(read, kind) if kind else None
+        return outbox.told_of(event_of(item))
     kind_said = read.text("kind")
     if kind_said not in _TYPES:
         return None
@@ -80,17 +80,4 @@ def told_of(item: Item) -> Event | None:
         job_id=read.maybe_text("jobId") or "",
         campaign=read.maybe_text("campaign") or "",
         facts={name: facts.text(name) for name in facts.names()},
-    )
-
-
-def _of_a_job(read: Reader, kind: EventType) -> Event:
-    return Event(
-        event_id=read.text("eventId"),
-        type=kind,
-        customer=read.text("customer"),
-        at=read.instant("at"),
-        job_id=read.text("jobId"),
-        campaign=read.text("campaign"),
-        status=Status(read.text("status")),
-        sequence=read.integer("version"),
     )
