@@ -6,27 +6,19 @@ the campaign's sum shows it. Does not: budgets.
 """
 
 import json
-import os
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from pathlib import Path
 
+import bench_stack
 import httpx
 import intake_budgets
 import psutil
+from bench_stack import CAMPAIGN, PROJECT
 
-from fireflyassets.adapters.clock import SystemClock
-from fireflyassets.local import access, environment, services
-from fireflyassets.local.folder import StateFolder, locked
-from fireflyassets.local.stack import Stack, stopped_at_the_end
-
-PROJECT = Path(__file__).parents[1]
 FIGURES = PROJECT / "out" / "bench" / "intake.json"
-CUSTOMER, CAMPAIGN = "acme", "spring-launch"
 NEEDED = {"aws", "provisioning", "api"}
 ROWS = 5_000
 SINGLES = 300
@@ -96,35 +88,12 @@ def main() -> int:
 @contextmanager
 def opened() -> Generator[Door]:
     """Start the embedded AWS and the API on a state of their own."""
-    with tempfile.TemporaryDirectory(prefix="fa-") as temporary:
-        state = StateFolder(Path(temporary) / "state")
-        state.prepare()
-        doors = access.recall(state, asked={}, customers=[CUSTOMER], clock=SystemClock())
-        variables = environment.compose(
-            dict(os.environ),  # noqa: TID251 - children inherit paths and locale from this process.
-            folder=state,
-            access=doors,
-            project=PROJECT,
-            secrets={},
-            temporary=Path(temporary),
-        )
-        made_of = services.Composition(
-            folder=state,
-            access=doors,
-            environment=variables,
-            project=PROJECT,
-            module="fireflyassets.definitions",
-        )
-        chosen = tuple(
-            tuple(item for item in phase if item.name in NEEDED)
-            for phase in services.phases(made_of)
-        )
-        stack = Stack(state, doors, print)
-        with locked(state), stopped_at_the_end(stack):
-            stack.start(tuple(phase for phase in chosen if phase))
-            bearer = {"Authorization": f"Bearer {doors.tokens[CUSTOMER]}"}
-            with httpx.Client(base_url=doors.url("api"), headers=bearer, timeout=300) as client:
-                yield Door(client, psutil.Process(stack.pid("api")), variables)
+    with (
+        bench_stack.temporary() as root,
+        bench_stack.running(root, bench_stack.Wanted(only=NEEDED)) as place,
+        place.door() as client,
+    ):
+        yield Door(client, psutil.Process(place.stack.pid("api")), place.variables)
 
 
 def batch_and_singles(door: Door) -> dict[str, float]:
