@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import Final
 
 import bench_stack
-import httpx
-from bench_stack import CAMPAIGN, CUSTOMER, PROJECT, Place
+from bench_stack import CAMPAIGN, PROJECT, Place
 
 from fireflyassets.local.service import pause
 
@@ -44,8 +43,7 @@ class Door:
     def __init__(self, place: Place, meter: Path) -> None:
         self._place = place
         self._meter = meter
-        bearer = {"Authorization": f"Bearer {place.stack.access.tokens[CUSTOMER]}"}
-        self._client = httpx.Client(base_url=place.url("api"), headers=bearer, timeout=300)
+        self._client = place.door()
 
     def counts(self) -> Counter[str]:
         """Return what has been counted up to a second ago."""
@@ -58,12 +56,7 @@ class Door:
             f"job-{number},A glass of lemonade on a meadow,en-GB,Summer,{ASPECTS}\n"
             for number in range(jobs)
         )
-        self._client.post(
-            "/v1/jobs:batch",
-            params={"campaign": CAMPAIGN},
-            content=f"key,prompt,locale,headline,aspects\n{rows}".encode(),
-            headers={"Content-Type": "text/csv"},
-        ).raise_for_status()
+        bench_stack.send(self._client, CAMPAIGN, rows)
 
     def wait(self, jobs: int) -> None:
         """Return once all jobs have succeeded."""

@@ -30,6 +30,7 @@ from fireflyassets.local.stack import Phase, Say, Stack, Task, stopped_at_the_en
 
 PROJECT = Path(__file__).parents[1]
 CUSTOMER, CAMPAIGN = "acme", "spring-launch"
+HEADER = "key,prompt,locale,headline,aspects"
 _PARTS = ("campaigns", "credentials", "guardrails", "rates", "dagster.yaml", "workspace.yaml")
 
 
@@ -158,6 +159,16 @@ def running(root: Path, wanted: Wanted) -> Generator[Place]:
     with locked(state), stopped_at_the_end(stack):
         stack.start(phases[:first])
         yield Place(stack, variables, root, phases[first:])
+
+
+def send(client: httpx.Client, campaign: str, rows: str) -> httpx.Response:
+    """Send a brief, of which *rows* is what stands below the header; return the answer."""
+    return client.post(
+        "/v1/jobs:batch",
+        params={"campaign": campaign},
+        content=f"{HEADER}\n{rows}".encode(),
+        headers={"Content-Type": "text/csv"},
+    ).raise_for_status()
 
 
 @contextmanager

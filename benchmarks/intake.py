@@ -105,12 +105,7 @@ def batch_and_singles(door: Door) -> dict[str, float]:
         f"batch-{number},A glass on a meadow,en-GB,Spring,1080x1080\n" for number in range(ROWS)
     )
     before, cpu, began = door.jobs(), door.cpu_s(), time.perf_counter()
-    answer = door.client.post(
-        "/v1/jobs:batch",
-        params={"campaign": CAMPAIGN},
-        content=f"key,prompt,locale,headline,aspects\n{rows}".encode(),
-        headers={"Content-Type": "text/csv"},
-    ).raise_for_status()
+    answer = bench_stack.send(door.client, CAMPAIGN, rows)
     batch_s, cpu_s = time.perf_counter() - began, door.cpu_s() - cpu
     new = answer.json()["accepted"]
     assert door.jobs() - before == new == ROWS - ROWS // ONE_IN

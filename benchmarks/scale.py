@@ -92,10 +92,9 @@ def _simplify(project: Path) -> None:
 def _run(
     place: Place, instance: dg.DagsterInstance, jobs: int, *, per_minute: int
 ) -> dict[str, float]:
-    bearer = {"Authorization": f"Bearer {place.stack.access.tokens[CUSTOMER]}"}
     FIGURES.parent.mkdir(parents=True, exist_ok=True)
     processes = Processes(place)
-    with httpx.Client(base_url=place.url("api"), headers=bearer, timeout=300) as client:
+    with place.door() as client:
         _send(client, jobs)
         marks = _wait(place, client, processes, jobs)
     calls = read_books(place.url("twin")).calls
@@ -123,12 +122,7 @@ def _send(client: httpx.Client, jobs: int) -> None:
             f"job-{number},A glass of lemonade on a meadow {number},en-GB,Summer,{PICTURE}\n"
             for number in range(first, min(first + BRIEF, jobs))
         )
-        client.post(
-            "/v1/jobs:batch",
-            params={"campaign": CAMPAIGN},
-            content=f"key,prompt,locale,headline,aspects\n{rows}".encode(),
-            headers={"Content-Type": "text/csv"},
-        ).raise_for_status()
+        bench_stack.send(client, CAMPAIGN, rows)
 
 
 def _wait(
