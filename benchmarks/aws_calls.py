@@ -19,8 +19,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Final
 
+import bench_project
 import bench_stack
-from bench_stack import CAMPAIGN, PROJECT, Place
+from bench_project import PROJECT
+from bench_stack import CAMPAIGN, Place
 
 from fireflyassets.local.service import pause
 
@@ -81,7 +83,7 @@ def main() -> int:
     with bench_stack.temporary() as root:
         meter = root / "meter.json"
         wanted = bench_stack.Wanted(
-            project=bench_stack.project(root / "project", firefly=600, photoshop=1_200),
+            project=bench_project.sample(root / "project", firefly=600, photoshop=1_200),
             change=bench_stack.metered(meter),
         )
         with bench_stack.running(root, wanted) as place:

@@ -46,7 +46,6 @@ def running(
     """Run the stack on a project of *tenants*, or the *first* of its phases."""
     with bench_stack.temporary() as root:
         project = root / "project"
-        project.mkdir()
         write(project, tenants)
         wanted = bench_stack.Wanted(
             project=project,

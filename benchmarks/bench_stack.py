@@ -1,7 +1,7 @@
 """The local stack, or parts of it, on a state of its own that is thrown away: for every bench.
 
-Belongs here: a project with the limits that a bench wants, and the services on it. Does not: what
-is measured.
+Belongs here: the services that a bench wants on its project, and clients of them. Does not: the
+project (``bench_project.py``), what is measured.
 """
 
 import os
@@ -17,6 +17,7 @@ from typing import Any
 import dagster as dg
 import httpx
 import psutil
+from bench_project import PROJECT
 from botocore.session import get_session
 
 from fireflyassets.adapters.clock import SystemClock
@@ -28,10 +29,8 @@ from fireflyassets.local.service import Service
 from fireflyassets.local.simulated import simulate
 from fireflyassets.local.stack import Phase, Say, Stack, Task, stopped_at_the_end
 
-PROJECT = Path(__file__).parents[1]
 CUSTOMER, CAMPAIGN = "acme", "spring-launch"
 HEADER = "key,prompt,locale,headline,aspects"
-_PARTS = ("campaigns", "credentials", "guardrails", "rates", "dagster.yaml", "workspace.yaml")
 
 
 def tell(sentence: str) -> None:
@@ -104,26 +103,6 @@ def temporary() -> Generator[Path]:
         yield root
     finally:
         shutil.rmtree(root, ignore_errors=True)
-
-
-def project(folder: Path, *, firefly: int, photoshop: int) -> Path:
-    """Copy the sample project, with other limits (calls a minute) for its organisation."""
-    folder.mkdir()
-    for name in _PARTS:
-        source = PROJECT / name
-        if source.is_dir():
-            shutil.copytree(source, folder / name)
-        else:
-            shutil.copyfile(source, folder / name)
-    (folder / "limits").mkdir()
-    shutil.copyfile(PROJECT / "limits" / "default.yaml", folder / "limits" / "default.yaml")
-    (folder / "limits" / "local.yaml").write_text(
-        "organisation: LOCAL@AdobeOrg\nfamilies:\n"
-        f"  firefly: [{{as_of: 2026-06-01, source: the bench, per_minute: {firefly}}}]\n"
-        f"  photoshop: [{{as_of: 2026-06-01, source: the bench, per_minute: {photoshop}}}]\n",
-        encoding="utf-8",
-    )
-    return folder
 
 
 @contextmanager

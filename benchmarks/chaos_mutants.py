@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 
 from bench_mutants import Mutant, planted
-from fence_project import REPOSITORY
+from bench_project import PROJECT
 
-FIGURES = REPOSITORY / "out" / "bench" / "chaos.json"
+FIGURES = PROJECT / "out" / "bench" / "chaos.json"
 BOUNDS: dict[str, float] = {
     "jobs_lost": 0,
     "unexplained_billed": 0,

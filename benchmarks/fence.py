@@ -21,13 +21,14 @@ from pathlib import Path
 
 from bench_mutants import planted
 from bench_place import Place, running
+from bench_project import PROJECT
 from fence_books import Books, when
 from fence_judge import WINDOWS, Judge, Verdict
 from fence_kills import Hunter, Nest, at_work, kill_runs, see_the_dead
-from fence_project import REPOSITORY, TENANTS, TOKENS, Tenant, calls, set_faults, settings
+from fence_project import TENANTS, TOKENS, Tenant, calls, set_faults, settings
 from fence_worker import prompt
 
-FIGURES = REPOSITORY / "out" / "bench" / "fence.json"
+FIGURES = PROJECT / "out" / "bench" / "fence.json"
 LEAST_KILLS, LEAST_JOBS, LEAST_IN_WINDOW = 200, 300, 20
 ROUND_SECONDS, REST_SECONDS, MUTANT_REST_SECONDS, LOOK_SECONDS = 180.0, 1800.0, 240.0, 3.0
 RESTING = timedelta(minutes=20)

@@ -16,7 +16,8 @@ import bench_stack
 import httpx
 import intake_budgets
 import psutil
-from bench_stack import CAMPAIGN, PROJECT
+from bench_project import PROJECT
+from bench_stack import CAMPAIGN
 
 FIGURES = PROJECT / "out" / "bench" / "intake.json"
 NEEDED = {"aws", "provisioning", "api"}

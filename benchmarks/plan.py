@@ -24,14 +24,15 @@ from typing import Any
 
 import bench_stack
 import httpx
+from bench_project import PROJECT
 from bench_stack import Place
 from PIL import Image
-from plan_project import CAMPAIGN, CUSTOMER, PICTURED, REPOSITORY, brief, write
+from plan_project import CAMPAIGN, CUSTOMER, PICTURED, brief, write
 
 from fireflyassets.local.books import read_books
 from fireflyassets.local.simulated import SPEED
 
-FIGURES = REPOSITORY / "out" / "bench" / "plan.json"
+FIGURES = PROJECT / "out" / "bench" / "plan.json"
 JOBS, ROWS, REFERENCES = 1_000, 10_000, 100
 PATIENCE = timedelta(minutes=40)
 LOOK_SECONDS = 5.0
@@ -78,7 +79,6 @@ def opened() -> Generator[Planner]:
     """Start the whole stack on a project and a state of their own."""
     with bench_stack.temporary() as root:
         project = root / "project"
-        project.mkdir()
         write(project)
         wanted = bench_stack.Wanted(project=project, speed=SPEED)
         with bench_stack.running(root, wanted) as place, place.door(CUSTOMER) as client:

@@ -19,10 +19,12 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Final
 
+import bench_project
 import bench_stack
 import dagster as dg
 import httpx
-from bench_stack import CAMPAIGN, CUSTOMER, PROJECT, Place
+from bench_project import PROJECT
+from bench_stack import CAMPAIGN, CUSTOMER, Place
 from scale_meters import Processes, disagreements, pages_s, queries_s, runs_of_waves, tick_p95_s
 
 from fireflyassets.local import figures
@@ -54,7 +56,7 @@ def main() -> int:
     parser.add_argument("--per-minute", type=int, default=240, help="the organisation's limit")
     asked = parser.parse_args()
     with bench_stack.temporary() as root:
-        project = bench_stack.project(
+        project = bench_project.sample(
             root / "project", firefly=asked.per_minute, photoshop=asked.per_minute
         )
         _simplify(project)
@@ -71,7 +73,7 @@ def main() -> int:
 
 
 def _simplify(project: Path) -> None:
-    """Let the campaign make pictures alone; JSON is YAML too."""
+    """Let the campaign make pictures alone."""
     folder = project / "campaigns" / CUSTOMER / CAMPAIGN
     for path in folder.glob("*.psd"):
         path.unlink()
@@ -86,7 +88,7 @@ def _simplify(project: Path) -> None:
         "templates": {},
         "recipe": {"steps": [{"name": "art", "kind": "generate", "size": PICTURE}]},
     }
-    (folder / "campaign.yaml").write_text(json.dumps(said), encoding="utf-8")
+    bench_project.put(folder / "campaign.yaml", said)
 
 
 def _run(

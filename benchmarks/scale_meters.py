@@ -13,7 +13,8 @@ from typing import Any, Final, cast
 import dagster as dg
 import httpx
 import psutil
-from bench_stack import CAMPAIGN, CUSTOMER, PROJECT, Place
+from bench_project import PROJECT
+from bench_stack import CAMPAIGN, CUSTOMER, Place
 from playwright.sync_api import sync_playwright
 
 from fireflyassets.core import ids

@@ -25,7 +25,8 @@ from typing import cast
 import bench_stack
 import dagster as dg
 import psycopg2
-from bench_stack import PROJECT, Place
+from bench_project import PROJECT
+from bench_stack import Place
 from waves_location import (
     COUNT_TAG,
     FIRST_TAG,

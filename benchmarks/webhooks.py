@@ -26,7 +26,7 @@ from typing import Any
 
 import bench_stack
 import psutil
-from bench_stack import PROJECT
+from bench_project import PROJECT
 
 from fireflyassets.adapters.aws import clients
 from fireflyassets.adapters.aws.ledger import DynamoLedger
