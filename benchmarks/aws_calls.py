@@ -21,21 +21,20 @@ from typing import Final
 
 import bench_project
 import bench_stack
-from bench_project import PROJECT
+from bench_figures import Bounds, concluded
 from bench_stack import CAMPAIGN, Place
 
 from fireflyassets.local.service import pause
 
-FIGURES = PROJECT / "out" / "bench" / "aws-calls.json"
 PRICES = Path(__file__).with_name("aws_prices.json")
 ASPECTS = "1080x1080|1080x1920|1920x1080"
 PATIENCE_SECONDS: Final = 1_500.0
-BOUNDS: Final = {
-    "dynamodb_requests_per_job": 22.0,
-    "dynamodb_write_units_per_job": 60.0,
-    "sqs_requests_per_job": 1.0,
+BOUNDS: Final[Bounds] = {
+    "dynamodb_requests_per_job": ("<=", 22.0),
+    "dynamodb_write_units_per_job": ("<=", 60.0),
+    "sqs_requests_per_job": ("<=", 1.0),
 }
-"""What each figure may be at most."""
+"""What each figure must be."""
 LINES: Final = 40
 
 
@@ -111,13 +110,7 @@ def main() -> int:
     }
     figures = {name: round(value, 3) for name, value in figures.items()} | {"jobs": asked.jobs}
     _table(each)
-    FIGURES.parent.mkdir(parents=True, exist_ok=True)
-    FIGURES.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
-    print(json.dumps(figures, indent=2))
-    missed = [name for name, most in BOUNDS.items() if figures[name] > most]
-    for name in missed:
-        print(f"{name} misses its bound: {figures[name]} > {BOUNDS[name]}", file=sys.stderr)
-    return 1 if missed else 0
+    return concluded("aws-calls", figures, BOUNDS)
 
 
 def _sum(counts: Mapping[str, float], prefix: str) -> float:

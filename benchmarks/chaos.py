@@ -9,7 +9,6 @@ is 0 only if a bound was missed for it.
 """
 
 import argparse
-import json
 import os
 import sys
 import time
@@ -18,6 +17,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import bench_figures
 import chaos_alarms
 import chaos_judge
 from bench_place import Place, running
@@ -68,8 +68,7 @@ def main() -> int:
     begun = time.monotonic()
     found = _bench(drawn(said.seed, said.jobs), begun, kills=not said.no_kills)
     figures = {**found.figures, "wall_s": round(time.monotonic() - begun, 1)}
-    said.out.parent.mkdir(parents=True, exist_ok=True)
-    said.out.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    bench_figures.write(said.out, figures)
     print("\n".join(found.table))
     for name, value in figures.items():
         print(f"{name:26}{value}")

@@ -5,7 +5,6 @@ their bounds: where one is missed it exits with 1. Does not: deciding whose turn
 the stack's own sensors, daemon, runs and limiter. Figures are the ended times of the ledger.
 """
 
-import json
 import sys
 import time
 from collections.abc import Mapping
@@ -18,7 +17,7 @@ import bench_project
 import bench_stack
 import psutil
 import yaml
-from bench_project import PROJECT
+from bench_figures import Bounds, concluded
 from bench_stack import Place, Wanted
 
 from fireflyassets.adapters.aws.ledger import DynamoLedger
@@ -30,7 +29,6 @@ from fireflyassets.settings import Settings
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-FIGURES = PROJECT / "out" / "bench" / "fairness.json"
 HEAVY, LIGHT = "heavy", tuple(f"light-{n}" for n in range(1, 10))
 CAMPAIGN, CREDENTIAL, ORGANISATION = "bench", "shared", "SHARED@AdobeOrg"
 HEAVY_JOBS, LIGHT_JOBS = 5_000, 20
@@ -39,7 +37,7 @@ NOMINAL_PER_MINUTE = 50
 """Calls are paced to 80 % of it."""
 IDEAL_S = 60 * (LIGHT_JOBS * (len(LIGHT) + 1)) / PACED_PER_MINUTE
 """The nine and a fair tenth for the heavy one."""
-BOUNDS = {"light_tenants_ratio": 1.2, "last_ratio": 1.4}
+BOUNDS: Bounds = {"light_tenants_ratio": ("<=", 1.2), "last_ratio": ("<=", 1.4)}
 RUNS, RUN_BYTES, REST_BYTES = 12, 250_000_000, 2_000_000_000
 GIVE_UP_AFTER_S = 4 * IDEAL_S
 LOOK_EVERY_S = 5.0
@@ -68,13 +66,7 @@ def main() -> int:
             finishes = watched(place, began)
     figures = {**judged(finishes), "runs_at_once": runs, "ideal_s": IDEAL_S}
     print(table(finishes))
-    FIGURES.parent.mkdir(parents=True, exist_ok=True)
-    FIGURES.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
-    print(json.dumps(figures, indent=2))
-    missed = [name for name, most in BOUNDS.items() if not figures[name] <= most]
-    for name in missed:
-        print(f"{name} misses its bound of {BOUNDS[name]}: {figures[name]}", file=sys.stderr)
-    return 1 if missed else 0
+    return concluded("fairness", figures, BOUNDS)
 
 
 def write_project(folder: Path, *, runs: int) -> None:

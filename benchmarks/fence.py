@@ -8,7 +8,6 @@ must find it, so that the exit code is 0 only if it did.
 """
 
 import argparse
-import json
 import pickle
 import subprocess
 import sys
@@ -19,16 +18,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import bench_figures
 from bench_mutants import planted
 from bench_place import Place, running
-from bench_project import PROJECT
 from fence_books import Books, when
 from fence_judge import WINDOWS, Judge, Verdict
 from fence_kills import Hunter, Nest, at_work, kill_runs, see_the_dead
 from fence_project import TENANTS, TOKENS, Tenant, calls, set_faults, settings
 from fence_worker import prompt
 
-FIGURES = PROJECT / "out" / "bench" / "fence.json"
+FIGURES = bench_figures.FOLDER / "fence.json"
 LEAST_KILLS, LEAST_JOBS, LEAST_IN_WINDOW = 200, 300, 20
 ROUND_SECONDS, REST_SECONDS, MUTANT_REST_SECONDS, LOOK_SECONDS = 180.0, 1800.0, 240.0, 3.0
 RESTING = timedelta(minutes=20)
@@ -80,8 +79,7 @@ def main() -> int:
         return _mutant(said.mutant)
     plan = Plan(TENANTS, said.jobs, said.bare_kills, said.daemon_kills, evidence=said.evidence)
     verdict = _bench(plan, {})
-    FIGURES.parent.mkdir(parents=True, exist_ok=True)
-    FIGURES.write_text(json.dumps(verdict.figures, indent=2) + "\n", encoding="utf-8")
+    bench_figures.write(FIGURES, verdict.figures)
     broken = [*_broken(verdict), *_too_little(verdict.figures)]
     _tell(verdict, broken)
     return 1 if broken else 0

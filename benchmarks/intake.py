@@ -5,10 +5,9 @@ bounds: where one is missed it exits with 1. A row counts when the API says that
 the campaign's sum shows it. Does not: budgets.
 """
 
-import json
 import sys
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
@@ -16,21 +15,20 @@ import bench_stack
 import httpx
 import intake_budgets
 import psutil
-from bench_project import PROJECT
+from bench_figures import Bounds, concluded
 from bench_stack import CAMPAIGN
 
-FIGURES = PROJECT / "out" / "bench" / "intake.json"
 NEEDED = {"aws", "provisioning", "api"}
 ROWS = 5_000
 SINGLES = 300
 ONE_IN = 100
 """Every hundredth key is known already: 1 % duplicates."""
 RIVALS = 20
-BOUNDS: dict[str, Callable[[float], bool]] = {
-    "api_cpu_ms_per_row": lambda figure: figure <= 1,
-    "batch_over_single": lambda figure: figure >= 5,
-    "concurrent_claims_jobs": lambda figure: figure == 1,
-    "concurrent_reservations_granted": lambda granted: granted == intake_budgets.ROOM,
+BOUNDS: Bounds = {
+    "api_cpu_ms_per_row": ("<=", 1),
+    "batch_over_single": (">=", 5),
+    "concurrent_claims_jobs": ("==", 1),
+    "concurrent_reservations_granted": ("==", intake_budgets.ROOM),
 }
 """What each figure must be."""
 
@@ -77,13 +75,7 @@ def main() -> int:
             "concurrent_claims_jobs": claims(door),
             "concurrent_reservations_granted": intake_budgets.granted(door.variables),
         }
-    FIGURES.parent.mkdir(parents=True, exist_ok=True)
-    FIGURES.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
-    print(json.dumps(figures, indent=2))
-    missed = [name for name, holds in BOUNDS.items() if not holds(figures[name])]
-    for name in missed:
-        print(f"{name} misses its bound: {figures[name]}", file=sys.stderr)
-    return 1 if missed else 0
+    return concluded("intake", figures, BOUNDS)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -24,7 +24,7 @@ from typing import Any
 
 import bench_stack
 import httpx
-from bench_project import PROJECT
+from bench_figures import Bounds, concluded
 from bench_stack import Place
 from PIL import Image
 from plan_project import CAMPAIGN, CUSTOMER, PICTURED, brief, write
@@ -32,15 +32,14 @@ from plan_project import CAMPAIGN, CUSTOMER, PICTURED, brief, write
 from fireflyassets.local.books import read_books
 from fireflyassets.local.simulated import SPEED
 
-FIGURES = PROJECT / "out" / "bench" / "plan.json"
 JOBS, ROWS, REFERENCES = 1_000, 10_000, 100
 PATIENCE = timedelta(minutes=40)
 LOOK_SECONDS = 5.0
-BOUNDS: dict[str, Callable[[float], bool]] = {
-    "operations_error": lambda figure: figure <= 0.05,
-    "finish_error": lambda figure: figure <= 0.20,
-    "plan_10k_s": lambda figure: figure < 10,
-    "plan_10k_rss_mb": lambda figure: figure < 300,
+BOUNDS: Bounds = {
+    "operations_error": ("<=", 0.05),
+    "finish_error": ("<=", 0.20),
+    "plan_10k_s": ("<", 10),
+    "plan_10k_rss_mb": ("<", 300),
 }
 """What each figure must be."""
 
@@ -65,13 +64,7 @@ def main() -> int:
     jobs: int = parser.parse_args().jobs
     with opened() as planner:
         figures = {**large(planner), **made(planner, jobs)}
-    FIGURES.parent.mkdir(parents=True, exist_ok=True)
-    FIGURES.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
-    print(json.dumps(figures, indent=2))
-    missed = [name for name, holds in BOUNDS.items() if not holds(figures[name])]
-    for name in missed:
-        print(f"{name} misses its bound: {figures[name]}", file=sys.stderr)
-    return 1 if missed else 0
+    return concluded("plan", figures, BOUNDS)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 import dagster as dg
 import httpx
 import psutil
-from bench_project import PROJECT
+from bench_figures import FOLDER
 from bench_stack import CAMPAIGN, CUSTOMER, Place
 from playwright.sync_api import sync_playwright
 
@@ -25,7 +25,7 @@ OTHERS: Final = ("aws", "postgres")
 """Services that are not ours, and whose memory is not judged."""
 SERVICES: Final = ("twin", "api", "code", "dagster", "daemon")
 SENSORS: Final = ("dispatch", "job_queue", "open_calls")
-PICTURES: Final = PROJECT / "out" / "bench"
+PICTURES: Final = FOLDER
 CHROMIUM: Final = Path("/usr/bin/chromium")
 DELIVERIES: Final = names.asset_key(CUSTOMER, CAMPAIGN, "deliveries")
 _KEY: Final = {"path": list(DELIVERIES.path)}

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Generator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ from typing import Any
 
 import bench_stack
 import psutil
-from bench_project import PROJECT
+from bench_figures import Bounds, concluded
 
 from fireflyassets.adapters.aws import clients
 from fireflyassets.adapters.aws.ledger import DynamoLedger
@@ -42,7 +42,6 @@ from fireflyassets.core.status import Status
 from fireflyassets.ports.entries import Claim, Ending
 from fireflyassets.settings import Settings
 
-FIGURES = PROJECT / "out" / "bench" / "webhooks.json"
 NEEDED = {"aws", "provisioning"}
 CUSTOMERS = [f"customer-{n}" for n in range(10)]
 EACH = 5
@@ -54,13 +53,13 @@ STEADY_S, MORE_S = 70, 25
 WARM_S = 5
 ENOUGH_S = 90
 """Without a receipt: longer than what a killed process had is its own, which is half a minute."""
-BOUNDS: dict[str, Callable[[float], bool]] = {
-    "deliveries_per_minute": lambda figure: figure >= 5_000,
-    "healthy_p95_s": lambda figure: figure < 2,
-    "slowest_endpoint_p95_s": lambda figure: figure < 2,
-    "lost": lambda figure: figure == 0,
-    "duplicates_with_other_id": lambda figure: figure == 0,
-    "unverified": lambda figure: figure == 0,
+BOUNDS: Bounds = {
+    "deliveries_per_minute": (">=", 5_000),
+    "healthy_p95_s": ("<", 2),
+    "slowest_endpoint_p95_s": ("<", 2),
+    "lost": ("==", 0),
+    "duplicates_with_other_id": ("==", 0),
+    "unverified": ("==", 0),
 }
 """What each figure must be."""
 
@@ -126,13 +125,7 @@ def main() -> int:
     """Measure, write and print the figures."""
     with opened() as plant:
         figures = measured(plant)
-    FIGURES.parent.mkdir(parents=True, exist_ok=True)
-    FIGURES.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
-    print(json.dumps(figures, indent=2))
-    missed = [name for name, holds in BOUNDS.items() if not holds(figures[name])]
-    for name in missed:
-        print(f"{name} misses its bound: {figures[name]}", file=sys.stderr)
-    return 1 if missed else 0
+    return concluded("webhooks", figures, BOUNDS)
 
 
 def measured(plant: Plant) -> dict[str, float]:
