@@ -19,22 +19,22 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Final
 
+import bench_project
 import bench_stack
-import httpx
-from bench_stack import CAMPAIGN, CUSTOMER, PROJECT, Place
+from bench_figures import Bounds, concluded
+from bench_stack import CAMPAIGN, Place
 
 from fireflyassets.local.service import pause
 
-FIGURES = PROJECT / "out" / "bench" / "aws-calls.json"
 PRICES = Path(__file__).with_name("aws_prices.json")
 ASPECTS = "1080x1080|1080x1920|1920x1080"
 PATIENCE_SECONDS: Final = 1_500.0
-BOUNDS: Final = {
-    "dynamodb_requests_per_job": 22.0,
-    "dynamodb_write_units_per_job": 60.0,
-    "sqs_requests_per_job": 1.0,
+BOUNDS: Final[Bounds] = {
+    "dynamodb_requests_per_job": ("<=", 22.0),
+    "dynamodb_write_units_per_job": ("<=", 60.0),
+    "sqs_requests_per_job": ("<=", 1.0),
 }
-"""What each figure may be at most."""
+"""What each figure must be."""
 LINES: Final = 40
 
 
@@ -44,8 +44,7 @@ class Door:
     def __init__(self, place: Place, meter: Path) -> None:
         self._place = place
         self._meter = meter
-        bearer = {"Authorization": f"Bearer {place.stack.access.tokens[CUSTOMER]}"}
-        self._client = httpx.Client(base_url=place.url("api"), headers=bearer, timeout=300)
+        self._client = place.door()
 
     def counts(self) -> Counter[str]:
         """Return what has been counted up to a second ago."""
@@ -58,12 +57,7 @@ class Door:
             f"job-{number},A glass of lemonade on a meadow,en-GB,Summer,{ASPECTS}\n"
             for number in range(jobs)
         )
-        self._client.post(
-            "/v1/jobs:batch",
-            params={"campaign": CAMPAIGN},
-            content=f"key,prompt,locale,headline,aspects\n{rows}".encode(),
-            headers={"Content-Type": "text/csv"},
-        ).raise_for_status()
+        bench_stack.send(self._client, CAMPAIGN, rows)
 
     def wait(self, jobs: int) -> None:
         """Return once all jobs have succeeded."""
@@ -88,7 +82,7 @@ def main() -> int:
     with bench_stack.temporary() as root:
         meter = root / "meter.json"
         wanted = bench_stack.Wanted(
-            project=bench_stack.project(root / "project", firefly=600, photoshop=1_200),
+            project=bench_project.sample(root / "project", firefly=600, photoshop=1_200),
             change=bench_stack.metered(meter),
         )
         with bench_stack.running(root, wanted) as place:
@@ -116,13 +110,7 @@ def main() -> int:
     }
     figures = {name: round(value, 3) for name, value in figures.items()} | {"jobs": asked.jobs}
     _table(each)
-    FIGURES.parent.mkdir(parents=True, exist_ok=True)
-    FIGURES.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
-    print(json.dumps(figures, indent=2))
-    missed = [name for name, most in BOUNDS.items() if figures[name] > most]
-    for name in missed:
-        print(f"{name} misses its bound: {figures[name]} > {BOUNDS[name]}", file=sys.stderr)
-    return 1 if missed else 0
+    return concluded("aws-calls", figures, BOUNDS)
 
 
 def _sum(counts: Mapping[str, float], prefix: str) -> float:

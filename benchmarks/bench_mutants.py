@@ -9,7 +9,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from fence_project import REPOSITORY
+from bench_project import PROJECT
 
 Mutant = tuple[str, str, str]
 """File of the package, what stands there, and what the mutant says instead."""
@@ -21,7 +21,7 @@ def planted(name: str, mutant: Mutant) -> Generator[str]:
     file, old, new = mutant
     with tempfile.TemporaryDirectory(prefix="fa-mutant-") as root:
         package = Path(root, "fireflyassets")
-        shutil.copytree(REPOSITORY / "fireflyassets", package)
+        shutil.copytree(PROJECT / "fireflyassets", package)
         text = (package / file).read_text(encoding="utf-8")
         if text.count(old) != 1:
             raise SystemExit(f"The mutant {name} does not fit {file} any more.")

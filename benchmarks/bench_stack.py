@@ -1,7 +1,7 @@
-"""The local stack, or parts of it, on a state of its own: what several benches start.
+"""The local stack, or parts of it, on a state of its own that is thrown away: for every bench.
 
-Belongs here: a project with the limits that a bench wants, and the services on it. Does not: what
-is measured.
+Belongs here: the services that a bench wants on its project, and clients of them. Does not: the
+project (``bench_project.py``), what is measured.
 """
 
 import os
@@ -15,18 +15,27 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
+import httpx
 import psutil
+from bench_project import PROJECT
+from botocore.session import get_session
 
 from fireflyassets.adapters.clock import SystemClock
-from fireflyassets.local import access, environment, keeping, services
+from fireflyassets.local import access, environment, services
+from fireflyassets.local.access import Access
+from fireflyassets.local.environment import DUMMY, REGION
 from fireflyassets.local.folder import StateFolder, locked
 from fireflyassets.local.service import Service
 from fireflyassets.local.simulated import simulate
-from fireflyassets.local.stack import Phase, Stack, Task, stopped_at_the_end
+from fireflyassets.local.stack import Phase, Say, Stack, Task, stopped_at_the_end
 
-PROJECT = Path(__file__).parents[1]
 CUSTOMER, CAMPAIGN = "acme", "spring-launch"
-_PARTS = ("campaigns", "credentials", "guardrails", "rates", "dagster.yaml", "workspace.yaml")
+HEADER = "key,prompt,locale,headline,aspects"
+
+
+def tell(sentence: str) -> None:
+    """Print what the stack says of itself."""
+    print(sentence, file=sys.stderr, flush=True)
 
 
 @dataclass(frozen=True)
@@ -37,11 +46,18 @@ class Wanted:
     module: str = "fireflyassets.definitions"
     only: Collection[str] = ()
     """Names of services and tasks; empty: all."""
+    first: int | None = None
+    """Phases that are started; the others wait for the bench. None: all."""
     postgres: bool = False
     settings: Mapping[str, str] = field(default_factory=dict[str, str])
+    rewired: Callable[[Access], Mapping[str, str]] = lambda _: {}
+    """Settings besides, which need the ports."""
+    speed: float = 60
+    """Of the simulated Adobe."""
     twin_options: tuple[str, ...] = ()
     change: Callable[[Service], Service] = lambda service: service
     """What is done to a service before it starts."""
+    say: Say = tell
 
 
 @dataclass(frozen=True)
@@ -51,10 +67,27 @@ class Place:
     stack: Stack
     variables: Mapping[str, str]
     root: Path
+    waiting: tuple[Phase, ...]
+    """Phases that are not started yet."""
 
     def url(self, name: str) -> str:
         """Return where a service is."""
         return self.stack.access.url(name)
+
+    def aws(self, service: str) -> Any:  # noqa: ANN401 - botocore's clients have no type.
+        """Return a client of the embedded AWS."""
+        return get_session().create_client(
+            service,
+            endpoint_url=self.url("aws"),
+            region_name=REGION,
+            aws_access_key_id=DUMMY,
+            aws_secret_access_key=DUMMY,
+        )
+
+    def door(self, customer: str = CUSTOMER) -> httpx.Client:
+        """Return a customer's client of the API."""
+        bearer = {"Authorization": f"Bearer {self.stack.access.tokens[customer]}"}
+        return httpx.Client(base_url=self.url("api"), headers=bearer, timeout=300)
 
     def cpu_s(self, *names: str) -> float:
         """Return the CPU seconds of services, of their children, and of those that have ended."""
@@ -64,7 +97,7 @@ class Place:
 @contextmanager
 def temporary() -> Generator[Path]:
     """Yield a folder that other users may enter: Postgres runs as one, where we are root."""
-    root = Path(tempfile.mkdtemp(prefix="fa-"))
+    root = Path(tempfile.mkdtemp(prefix="fa-")).resolve()
     root.chmod(0o755)
     try:
         yield root
@@ -72,39 +105,20 @@ def temporary() -> Generator[Path]:
         shutil.rmtree(root, ignore_errors=True)
 
 
-def project(folder: Path, *, firefly: int, photoshop: int) -> Path:
-    """Copy the sample project, with other limits (calls a minute) for its organisation."""
-    folder.mkdir()
-    for name in _PARTS:
-        source = PROJECT / name
-        if source.is_dir():
-            shutil.copytree(source, folder / name)
-        else:
-            shutil.copyfile(source, folder / name)
-    (folder / "limits").mkdir()
-    shutil.copyfile(PROJECT / "limits" / "default.yaml", folder / "limits" / "default.yaml")
-    (folder / "limits" / "local.yaml").write_text(
-        "organisation: LOCAL@AdobeOrg\nfamilies:\n"
-        f"  firefly: [{{as_of: 2026-06-01, source: the bench, per_minute: {firefly}}}]\n"
-        f"  photoshop: [{{as_of: 2026-06-01, source: the bench, per_minute: {photoshop}}}]\n",
-        encoding="utf-8",
-    )
-    return folder
-
-
 @contextmanager
 def running(root: Path, wanted: Wanted) -> Generator[Place]:
     """Run what is wanted on a state in *root*, and stop it whatever happens."""
     state = StateFolder(root / "state")
     state.prepare()
-    simulated = simulate(wanted.project, speed=60)
-    doors = access.recall(state, asked={}, customers=[CUSTOMER], clock=SystemClock())
+    simulated = simulate(wanted.project, speed=wanted.speed)
+    customers = [path.name for path in (wanted.project / "campaigns").iterdir()]
+    doors = access.recall(state, asked={}, customers=customers, clock=SystemClock())
     variables = environment.compose(
         dict(os.environ),  # noqa: TID251 - children inherit paths and locale from this process.
         folder=state,
         access=doors,
         project=wanted.project,
-        secrets={**simulated.secrets, **wanted.settings},
+        secrets={**simulated.secrets, **wanted.settings, **wanted.rewired(doors)},
         temporary=root,
         postgres=wanted.postgres,
     )
@@ -117,11 +131,23 @@ def running(root: Path, wanted: Wanted) -> Generator[Place]:
         twin_options=(*simulated.twin_options, *wanted.twin_options),
         postgres=wanted.postgres,
     )
-    phases = (_chosen(phase, wanted) for phase in services.phases(made_of))
-    stack = Stack(state, doors, lambda sentence: print(sentence, file=sys.stderr, flush=True))
-    with locked(state), keeping.kept(state), stopped_at_the_end(stack):
-        stack.start(tuple(phase for phase in phases if phase))
-        yield Place(stack, variables, root)
+    chosen = (_chosen(phase, wanted) for phase in services.phases(made_of))
+    phases = tuple(phase for phase in chosen if phase)
+    first = len(phases) if wanted.first is None else wanted.first
+    stack = Stack(state, doors, wanted.say)
+    with locked(state), stopped_at_the_end(stack):
+        stack.start(phases[:first])
+        yield Place(stack, variables, root, phases[first:])
+
+
+def send(client: httpx.Client, campaign: str, rows: str) -> httpx.Response:
+    """Send a brief, of which *rows* is what stands below the header; return the answer."""
+    return client.post(
+        "/v1/jobs:batch",
+        params={"campaign": campaign},
+        content=f"{HEADER}\n{rows}".encode(),
+        headers={"Content-Type": "text/csv"},
+    ).raise_for_status()
 
 
 @contextmanager

@@ -9,7 +9,6 @@ is 0 only if a bound was missed for it.
 """
 
 import argparse
-import json
 import os
 import sys
 import time
@@ -18,9 +17,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import bench_figures
 import chaos_alarms
 import chaos_judge
-from bench_place import Place, client, running
+from bench_place import Place, running
 from chaos_crowd import Crowd
 from chaos_harm import Harms
 from chaos_judge import Look
@@ -32,7 +32,6 @@ from fence_project import calls
 
 from fireflyassets.core.ids import LETTERS
 from fireflyassets.limiter.port import item_key
-from fireflyassets.local.access import Access
 
 SETTINGS = {
     "FIREFLYASSETS_LEASE": "PT20S",
@@ -69,8 +68,7 @@ def main() -> int:
     begun = time.monotonic()
     found = _bench(drawn(said.seed, said.jobs), begun, kills=not said.no_kills)
     figures = {**found.figures, "wall_s": round(time.monotonic() - begun, 1)}
-    said.out.parent.mkdir(parents=True, exist_ok=True)
-    said.out.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    bench_figures.write(said.out, figures)
     print("\n".join(found.table))
     for name, value in figures.items():
         print(f"{name:26}{value}")
@@ -85,23 +83,13 @@ def main() -> int:
 
 
 def _bench(plan: Plan, begun: float, *, kills: bool) -> Found:
-    proxies: list[Proxy] = []
-
-    def rewired(doors: Access) -> Mapping[str, str]:
-        proxy = Proxy(doors.ports["aws"], plan.seed)
-        proxies.append(proxy)
-        proxy.__enter__()
-        url = f"http://127.0.0.1:{proxy.port}"
-        return {"AWS_ENDPOINT_URL_DYNAMODB": url, "AWS_ENDPOINT_URL_S3": url}
-
-    try:
-        with running(TENANTS, SETTINGS, TWIN, rewired=rewired) as place:
-            place.stack.start(place.phases[2:])
-            with Crowd(place) as crowd, Harms(place, plan, proxies[0], kills=kills) as harms:
-                return Bench(plan, place, crowd, harms, begun).run()
-    finally:
-        for proxy in proxies:
-            proxy.__exit__()
+    with (
+        Proxy(plan.seed) as proxy,
+        running(TENANTS, SETTINGS, TWIN, rewired=proxy.stand_before) as place,
+        Crowd(place) as crowd,
+        Harms(place, plan, proxy, kills=kills) as harms,
+    ):
+        return Bench(plan, place, crowd, harms, begun).run()
 
 
 @dataclass
@@ -172,7 +160,7 @@ class Bench:
     def _watched(self) -> datetime:
         """Return a moment from which on somebody looks."""
         since = _now()
-        cloudwatch = client("cloudwatch", self.place.stack.access.url("aws"))
+        cloudwatch = self.place.aws("cloudwatch")
         self._until(
             lambda: chaos_alarms.is_watched(cloudwatch, since=since, now=_now()), CALM_SECONDS
         )
@@ -183,7 +171,7 @@ class Bench:
         return calls(self.place.ground.twin)
 
     def _alarms(self, watched_at: datetime, faults_at: datetime) -> chaos_alarms.Told:
-        cloudwatch = client("cloudwatch", self.place.stack.access.url("aws"))
+        cloudwatch = self.place.aws("cloudwatch")
         told = chaos_alarms.judge(cloudwatch, begun=watched_at, faults_at=faults_at, ended=_now())
         cloudwatch.close()
         return told

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Self
 
 import httpx
-from bench_place import Place, client
+from bench_place import Place
 from chaos_plan import CAMPAIGN, POISON, STRANDED, TENANTS, Planned
 
 from fireflyassets.core.ids import LETTERS
@@ -30,16 +30,14 @@ class Crowd:
     def __init__(self, place: Place) -> None:
         self._place = place
         self._access = place.stack.access
-        self._aws = self._access.url("aws")
         self._open = ExitStack()
         self._customers: dict[str, Customer] = {}
 
     def __enter__(self) -> Self:
         """Open each customer's client."""
         for tenant in TENANTS:
-            doors = Doors(
-                self._access.url("api"), self._access.tokens[tenant.name], self._aws, QUEUE
-            )
+            api, aws = self._access.url("api"), self._access.url("aws")
+            doors = Doors(api, self._access.tokens[tenant.name], aws, QUEUE)
             made = Customer(doors, customer=tenant.name, campaign=CAMPAIGN)
             self._customers[tenant.name] = self._open.enter_context(made)
         return self
@@ -95,7 +93,7 @@ class Crowd:
         self._message(f"{QUEUE}-dlq", STRANDED)
 
     def _message(self, queue: str, bodies: Sequence[str]) -> None:
-        sqs = client("sqs", self._aws)
+        sqs = self._place.aws("sqs")
         url = sqs.get_queue_url(QueueName=queue)["QueueUrl"]
         for body in bodies:
             sqs.send_message(QueueUrl=url, MessageBody=body)
@@ -103,7 +101,7 @@ class Crowd:
 
     def keys(self, prefix: str) -> set[str]:
         """Return the keys of the bucket under *prefix*."""
-        s3 = client("s3", self._aws)
+        s3 = self._place.aws("s3")
         pages = s3.get_paginator("list_objects_v2").paginate(Bucket=BUCKET, Prefix=prefix)
         found = {one["Key"] for page in pages for one in page.get("Contents", [])}
         s3.close()
@@ -119,7 +117,7 @@ class Crowd:
         program = Path(sys.executable).with_name("fireflyassets")
         told = subprocess.run(
             [str(program), *words],
-            env=dict(self._place.environment),
+            env=dict(self._place.variables),
             capture_output=True,
             text=True,
             check=False,

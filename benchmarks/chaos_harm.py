@@ -145,7 +145,7 @@ class Harms:
         ground = self._place.ground
         if not at_work(ground):
             return self._progress >= 1  # None is left to kill.
-        self._kills["runs"] += kill_runs(ground, self._tenants, self._place.state)
+        self._kills["runs"] += kill_runs(ground, self._tenants, self._place.stack.folder.root)
         return True
 
     def _kill_code(self) -> bool:
@@ -169,7 +169,7 @@ class Harms:
         with (self._place.ground.logs / "watch.log").open("ab") as log:
             self._watch = subprocess.Popen(
                 [sys.executable, str(_WATCH)],
-                env=dict(self._place.environment),
+                env=dict(self._place.variables),
                 stdout=log,
                 stderr=log,
             )

@@ -9,10 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from bench_figures import FOLDER
 from bench_mutants import Mutant, planted
-from fence_project import REPOSITORY
 
-FIGURES = REPOSITORY / "out" / "bench" / "chaos.json"
+FIGURES = FOLDER / "chaos.json"
 BOUNDS: dict[str, float] = {
     "jobs_lost": 0,
     "unexplained_billed": 0,

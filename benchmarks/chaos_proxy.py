@@ -15,6 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
+from fireflyassets.local.access import Access
+
 _HEAD = re.compile(rb"\A(GET|PUT|POST|HEAD|DELETE) (\S+) HTTP/1\.1\r\n")
 _TARGET = re.compile(rb"(?i)\r\nx-amz-target: *DynamoDB_\d+\.(\w+)")
 _LENGTH = re.compile(rb"(?i)\r\ncontent-length: *(\d+)")
@@ -45,8 +47,8 @@ PEACE = Harm()
 class Proxy:
     """Listens on a free loopback port while it is entered."""
 
-    def __init__(self, port: int, seed: int) -> None:
-        self._upstream = port
+    def __init__(self, seed: int) -> None:
+        self._upstream = 0
         self._dice = random.Random(seed)  # noqa: S311 - chances of harm are no secret.
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
@@ -66,6 +68,12 @@ class Proxy:
         """End at once."""
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
+
+    def stand_before(self, doors: Access) -> Mapping[str, str]:
+        """Hand on to the embedded AWS; return what leads its clients here."""
+        self._upstream = doors.ports["aws"]
+        url = f"http://127.0.0.1:{self.port}"
+        return {"AWS_ENDPOINT_URL_DYNAMODB": url, "AWS_ENDPOINT_URL_S3": url}
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)

@@ -10,9 +10,11 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-PROJECT = Path(__file__).parents[1]
+import bench_figures
+from bench_project import PROJECT
+
 SUMMARY = PROJECT / "out" / "demo" / "summary.json"
-FIGURES = PROJECT / "out" / "bench" / "demo.json"
+FIGURES = bench_figures.FOLDER / "demo.json"
 LEAST = {"jobs": 24, "renditions": 72, "distinct_pictures": 72, "limiter_use": 0.90}
 MOST = {
     "operations_difference": 0,
@@ -62,9 +64,8 @@ def main() -> int:
     if not SUMMARY.exists():
         return code or 1
     summary = json.loads(SUMMARY.read_text(encoding="utf-8"))
-    FIGURES.parent.mkdir(parents=True, exist_ok=True)
     figures = {name: summary[name] for name in NAMES}
-    FIGURES.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    bench_figures.write(FIGURES, figures)
     print(f"Figures: {FIGURES}")
     faults = missed(figures)
     for sentence in faults:

@@ -5,13 +5,7 @@ their bounds: where one is missed it exits with 1. Does not: deciding whose turn
 the stack's own sensors, daemon, runs and limiter. Figures are the ended times of the ledger.
 """
 
-import csv
-import io
-import json
-import os
-import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,25 +13,22 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-import httpx
+import bench_project
+import bench_stack
 import psutil
 import yaml
-from botocore.session import get_session
+from bench_figures import Bounds, concluded
+from bench_stack import Place, Wanted
 
 from fireflyassets.adapters.aws.ledger import DynamoLedger
 from fireflyassets.core.status import Status
-from fireflyassets.local.environment import DUMMY, REGION
-from fireflyassets.local.launching import Options, launched
-from fireflyassets.local.simulated import simulate
-from fireflyassets.local.stack import Stack
+from fireflyassets.local.simulated import SPEED
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.settings import Settings
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-PROJECT = Path(__file__).parents[1]
-FIGURES = PROJECT / "out" / "bench" / "fairness.json"
 HEAVY, LIGHT = "heavy", tuple(f"light-{n}" for n in range(1, 10))
 CAMPAIGN, CREDENTIAL, ORGANISATION = "bench", "shared", "SHARED@AdobeOrg"
 HEAVY_JOBS, LIGHT_JOBS = 5_000, 20
@@ -46,7 +37,7 @@ NOMINAL_PER_MINUTE = 50
 """Calls are paced to 80 % of it."""
 IDEAL_S = 60 * (LIGHT_JOBS * (len(LIGHT) + 1)) / PACED_PER_MINUTE
 """The nine and a fair tenth for the heavy one."""
-BOUNDS = {"light_tenants_ratio": 1.2, "last_ratio": 1.4}
+BOUNDS: Bounds = {"light_tenants_ratio": ("<=", 1.2), "last_ratio": ("<=", 1.4)}
 RUNS, RUN_BYTES, REST_BYTES = 12, 250_000_000, 2_000_000_000
 GIVE_UP_AFTER_S = 4 * IDEAL_S
 LOOK_EVERY_S = 5.0
@@ -67,41 +58,25 @@ class Finish:
 def main() -> int:
     """Measure, write and print the figures."""
     runs = max(1, min(RUNS, int((psutil.virtual_memory().available - REST_BYTES) / RUN_BYTES)))
-    with tempfile.TemporaryDirectory(prefix="fa-") as temporary:
-        project = Path(temporary) / "project"
+    with bench_stack.temporary() as root:
+        project = root / "project"
         write_project(project, runs=runs)
-        simulated = simulate(project)
-        options = Options(
-            project=project,
-            state=Path(temporary) / "state",
-            base=dict(os.environ),  # noqa: TID251 - children inherit paths and locale from this process.
-            twin_options=simulated.twin_options,
-            secrets=simulated.secrets,
-        )
-        with launched(options, print) as stack:
-            began = queue_all(stack)
-            finishes = watched(stack, began)
+        with bench_stack.running(root, Wanted(project=project, speed=SPEED)) as place:
+            began = queue_all(place)
+            finishes = watched(place, began)
     figures = {**judged(finishes), "runs_at_once": runs, "ideal_s": IDEAL_S}
     print(table(finishes))
-    FIGURES.parent.mkdir(parents=True, exist_ok=True)
-    FIGURES.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
-    print(json.dumps(figures, indent=2))
-    missed = [name for name, most in BOUNDS.items() if not figures[name] <= most]
-    for name in missed:
-        print(f"{name} misses its bound of {BOUNDS[name]}: {figures[name]}", file=sys.stderr)
-    return 1 if missed else 0
+    return concluded("fairness", figures, BOUNDS)
 
 
 def write_project(folder: Path, *, runs: int) -> None:
     """Write ten tenants with a campaign each, under one credential of one organisation."""
-    folder.mkdir()
-    shutil.copyfile(PROJECT / "workspace.yaml", folder / "workspace.yaml")
-    shutil.copytree(PROJECT / "rates", folder / "rates")
-    instance = yaml.safe_load((PROJECT / "dagster.yaml").read_text(encoding="utf-8"))
+    bench_project.bare(folder)
+    instance = yaml.safe_load((folder / "dagster.yaml").read_text(encoding="utf-8"))
     instance["concurrency"]["runs"]["max_concurrent_runs"] = runs
-    put(folder / "dagster.yaml", instance)
+    bench_project.put(folder / "dagster.yaml", instance)
     for tenant in (HEAVY, *LIGHT):
-        put(
+        bench_project.put(
             folder / "campaigns" / tenant / CAMPAIGN / "campaign.yaml",
             {
                 "customer": tenant,
@@ -113,65 +88,38 @@ def write_project(folder: Path, *, runs: int) -> None:
                 "recipe": {"steps": [{"name": "art", "kind": "generate", "size": PICTURE}]},
             },
         )
-    credential = {
-        "organisation": ORGANISATION,
-        "secret": "env:ADOBE_SHARED",
-        "scopes": ["openid", "AdobeID", "read_organizations", "firefly_api", "ff_apis"],
-        "customers": [HEAVY, *LIGHT],
-    }
-    put(folder / "credentials" / f"{CREDENTIAL}.yaml", credential)
-    limit = {"as_of": "2026-11-30", "source": "the bench", "per_minute": NOMINAL_PER_MINUTE}
-    families = {"firefly": [limit], "photoshop": [limit]}
-    put(folder / "limits" / "shared.yaml", {"organisation": ORGANISATION, "families": families})
+    bench_project.credential(folder, CREDENTIAL, ORGANISATION, [HEAVY, *LIGHT])
+    bench_project.limits(
+        folder,
+        CREDENTIAL,
+        ORGANISATION,
+        firefly=NOMINAL_PER_MINUTE,
+        photoshop=NOMINAL_PER_MINUTE,
+    )
 
 
-def put(path: Path, said: object) -> None:
-    """Write a file; JSON is YAML too."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(said, indent=1), encoding="utf-8")
-
-
-def queue_all(stack: Stack) -> datetime:
+def queue_all(place: Place) -> datetime:
     """Send the heavy tenant's jobs, then the others'; return when all are durable."""
     for tenant in (HEAVY, *LIGHT):
         count = HEAVY_JOBS if tenant == HEAVY else LIGHT_JOBS
-        bearer = {"Authorization": f"Bearer {stack.access.tokens[tenant]}"}
-        answer = httpx.post(
-            f"{stack.access.url('api')}/v1/jobs:batch",
-            params={"campaign": CAMPAIGN},
-            content=brief(count),
-            headers={"Content-Type": "text/csv", **bearer},
-            timeout=300,
-        ).raise_for_status()
+        rows = "".join(
+            f'job-{n},"A glass on a meadow, {n}",en-GB,Spring,{PICTURE}\n' for n in range(count)
+        )
+        with place.door(tenant) as client:
+            answer = bench_stack.send(client, CAMPAIGN, rows)
         assert answer.json()["accepted"] == count, answer.text[:500]
     print(f"Queued {HEAVY_JOBS} jobs of one tenant, {LIGHT_JOBS} of each of {len(LIGHT)}.")
     return datetime.now(UTC)  # noqa: TID251 - a bench measures real time.
 
 
-def brief(count: int) -> bytes:
-    """Return a brief of so many jobs."""
-    text = io.StringIO()
-    rows = csv.writer(text)
-    rows.writerow(("key", "prompt", "locale", "headline", "aspects"))
-    rows.writerows(
-        (f"job-{n}", f"A glass on a meadow, {n}", "en-GB", "Spring", PICTURE) for n in range(count)
-    )
-    return text.getvalue().encode()
-
-
-def watched(stack: Stack, began: datetime) -> list[Finish]:
+def watched(place: Place, began: datetime) -> list[Finish]:
     """Wait until the light tenants are done; return how everybody stands then."""
-    client = get_session().create_client(
-        "dynamodb",
-        region_name=REGION,
-        endpoint_url=stack.access.url("aws"),
-        aws_access_key_id=DUMMY,
-        aws_secret_access_key=DUMMY,
+    ledger = DynamoLedger(
+        cast("DynamoDBClient", place.aws("dynamodb")), prefix=Settings().table_prefix
     )
-    ledger = DynamoLedger(cast("DynamoDBClient", client), prefix=Settings().table_prefix)
     until = time.monotonic() + GIVE_UP_AFTER_S
     while True:
-        stack.watch()
+        place.stack.watch()
         light = [finish(ledger, tenant, LIGHT_JOBS, began) for tenant in LIGHT]
         if all(one.done == one.queued for one in light) or time.monotonic() > until:
             return [finish(ledger, HEAVY, HEAVY_JOBS, began), *light]

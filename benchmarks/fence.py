@@ -8,7 +8,6 @@ must find it, so that the exit code is 0 only if it did.
 """
 
 import argparse
-import json
 import pickle
 import subprocess
 import sys
@@ -19,18 +18,21 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import bench_figures
 from bench_mutants import planted
 from bench_place import Place, running
 from fence_books import Books, when
 from fence_judge import WINDOWS, Judge, Verdict
 from fence_kills import Hunter, Nest, at_work, kill_runs, see_the_dead
-from fence_project import REPOSITORY, TENANTS, TOKENS, Tenant, calls, set_faults, settings
+from fence_project import TENANTS, TOKENS, Tenant, calls, set_faults, settings
 from fence_worker import prompt
 
-FIGURES = REPOSITORY / "out" / "bench" / "fence.json"
+FIGURES = bench_figures.FOLDER / "fence.json"
 LEAST_KILLS, LEAST_JOBS, LEAST_IN_WINDOW = 200, 300, 20
 ROUND_SECONDS, REST_SECONDS, MUTANT_REST_SECONDS, LOOK_SECONDS = 180.0, 1800.0, 240.0, 3.0
 RESTING = timedelta(minutes=20)
+FIRST = 2
+"""Phases that bare processes need: AWS with its tables, and the simulated Adobe."""
 MUTANTS = {
     # The vendor's id is written only as long as the lease covers another submit.
     "lease": (
@@ -77,8 +79,7 @@ def main() -> int:
         return _mutant(said.mutant)
     plan = Plan(TENANTS, said.jobs, said.bare_kills, said.daemon_kills, evidence=said.evidence)
     verdict = _bench(plan, {})
-    FIGURES.parent.mkdir(parents=True, exist_ok=True)
-    FIGURES.write_text(json.dumps(verdict.figures, indent=2) + "\n", encoding="utf-8")
+    bench_figures.write(FIGURES, verdict.figures)
     broken = [*_broken(verdict), *_too_little(verdict.figures)]
     _tell(verdict, broken)
     return 1 if broken else 0
@@ -98,7 +99,7 @@ def _mutant(name: str) -> int:
 
 def _bench(plan: Plan, more: Mapping[str, str]) -> Verdict:
     said = {**settings(), **more}
-    with running(plan.tenants, said, TOKENS, kills=plan.bare_kills) as place:
+    with running(plan.tenants, said, TOKENS, first=FIRST, kills=plan.bare_kills) as place:
         twin = place.ground.twin
         begun = time.monotonic()
         for tenant in plan.tenants:
@@ -108,7 +109,7 @@ def _bench(plan: Plan, more: Mapping[str, str]) -> Verdict:
         _hunt_bare(place, plan)
         _say(begun, f"{len(place.ground.kills)} bare processes killed")
         if plan.daemon_kills:
-            place.stack.start(place.phases[2:])
+            place.stack.start(place.waiting)
             _hunt_runs(place, plan)
             _say(begun, f"{len(place.ground.kills)} killed, runs of the daemon included")
         rested = _rest(place, plan)
@@ -124,7 +125,7 @@ def _bench(plan: Plan, more: Mapping[str, str]) -> Verdict:
 def _load(place: Place, tenant: Tenant, jobs: int) -> None:
     worker = Path(__file__).with_name("fence_worker.py")
     command = [sys.executable, str(worker), "load", tenant.name, "--jobs", str(jobs)]
-    subprocess.run(command, env=dict(place.environment), check=True)
+    subprocess.run(command, env=dict(place.variables), check=True)
 
 
 def _hunt_bare(place: Place, plan: Plan) -> None:
@@ -154,7 +155,7 @@ def _hunt_runs(place: Place, plan: Plan) -> None:
                 return
             _pause(0.3)
         _pause(len(ground.kills) % 5 * 0.4)
-        killed += kill_runs(ground, tenants, place.state)
+        killed += kill_runs(ground, tenants, place.stack.folder.root)
         print(f"          {killed} runs killed so far", flush=True)
 
 

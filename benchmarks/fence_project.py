@@ -3,15 +3,15 @@
 Belongs here: customers, limits and what the simulated Adobe does to them. Does not: killing.
 """
 
-import json
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import bench_project
 import httpx
+from bench_project import PROJECT
 
-REPOSITORY = Path(__file__).parents[1]
 SIDE = "1080x1080"
 PICTURE = "1024x1024"
 ART, LAYOUT = "art", f"layout.{SIDE}"
@@ -54,23 +54,17 @@ TENANTS = (
 
 def write(folder: Path, tenants: Sequence[Tenant]) -> None:
     """Write a project with one campaign for each tenant."""
-    for name in ("dagster.yaml", "workspace.yaml"):
-        shutil.copyfile(REPOSITORY / name, folder / name)
-    shutil.copytree(REPOSITORY / "rates", folder / "rates")
+    bench_project.bare(folder)
     for tenant in tenants:
         campaign = folder / "campaigns" / tenant.name / "bench"
         campaign.mkdir(parents=True)
         if tenant.composes:
-            template = REPOSITORY / "campaigns" / "acme" / "spring-launch" / f"{SIDE}.psd"
+            template = PROJECT / "campaigns" / "acme" / "spring-launch" / f"{SIDE}.psd"
             shutil.copyfile(template, campaign / f"{SIDE}.psd")
-        _yaml(campaign / "campaign.yaml", _campaign(tenant))
-        _yaml(folder / "credentials" / f"{tenant.name}.yaml", _credential(tenant))
-        _yaml(folder / "limits" / f"{tenant.name}.yaml", _limits(tenant))
-
-
-def _yaml(path: Path, said: object) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(said, indent=1), encoding="utf-8")  # JSON is YAML too.
+        name, organisation, limit = tenant.name, tenant.organisation, tenant.per_minute
+        bench_project.put(campaign / "campaign.yaml", _campaign(tenant))
+        bench_project.credential(folder, name, organisation, [name])
+        bench_project.limits(folder, name, organisation, firefly=limit, photoshop=limit)
 
 
 def _campaign(tenant: Tenant) -> dict[str, object]:
@@ -88,23 +82,6 @@ def _campaign(tenant: Tenant) -> dict[str, object]:
         "aspects": [SIDE if tenant.composes else PICTURE],
         "templates": {SIDE: f"{SIDE}.psd"} if tenant.composes else {},
         "recipe": {"steps": [art, layout] if tenant.composes else [art]},
-    }
-
-
-def _credential(tenant: Tenant) -> dict[str, object]:
-    return {
-        "organisation": tenant.organisation,
-        "secret": f"env:ADOBE_{tenant.name.upper()}",
-        "scopes": ["openid", "AdobeID", "read_organizations", "firefly_api", "ff_apis"],
-        "customers": [tenant.name],
-    }
-
-
-def _limits(tenant: Tenant) -> dict[str, object]:
-    limit = {"as_of": "2026-11-30", "source": "the bench", "per_minute": tenant.per_minute}
-    return {
-        "organisation": tenant.organisation,
-        "families": {"firefly": [limit], "photoshop": [limit]},
     }
 
 

@@ -5,39 +5,30 @@ bounds: where one is missed it exits with 1. A row counts when the API says that
 the campaign's sum shows it. Does not: budgets.
 """
 
-import json
-import os
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from pathlib import Path
 
+import bench_stack
 import httpx
 import intake_budgets
 import psutil
+from bench_figures import Bounds, concluded
+from bench_stack import CAMPAIGN
 
-from fireflyassets.adapters.clock import SystemClock
-from fireflyassets.local import access, environment, services
-from fireflyassets.local.folder import StateFolder, locked
-from fireflyassets.local.stack import Stack, stopped_at_the_end
-
-PROJECT = Path(__file__).parents[1]
-FIGURES = PROJECT / "out" / "bench" / "intake.json"
-CUSTOMER, CAMPAIGN = "acme", "spring-launch"
 NEEDED = {"aws", "provisioning", "api"}
 ROWS = 5_000
 SINGLES = 300
 ONE_IN = 100
 """Every hundredth key is known already: 1 % duplicates."""
 RIVALS = 20
-BOUNDS: dict[str, Callable[[float], bool]] = {
-    "api_cpu_ms_per_row": lambda figure: figure <= 1,
-    "batch_over_single": lambda figure: figure >= 5,
-    "concurrent_claims_jobs": lambda figure: figure == 1,
-    "concurrent_reservations_granted": lambda granted: granted == intake_budgets.ROOM,
+BOUNDS: Bounds = {
+    "api_cpu_ms_per_row": ("<=", 1),
+    "batch_over_single": (">=", 5),
+    "concurrent_claims_jobs": ("==", 1),
+    "concurrent_reservations_granted": ("==", intake_budgets.ROOM),
 }
 """What each figure must be."""
 
@@ -84,47 +75,18 @@ def main() -> int:
             "concurrent_claims_jobs": claims(door),
             "concurrent_reservations_granted": intake_budgets.granted(door.variables),
         }
-    FIGURES.parent.mkdir(parents=True, exist_ok=True)
-    FIGURES.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
-    print(json.dumps(figures, indent=2))
-    missed = [name for name, holds in BOUNDS.items() if not holds(figures[name])]
-    for name in missed:
-        print(f"{name} misses its bound: {figures[name]}", file=sys.stderr)
-    return 1 if missed else 0
+    return concluded("intake", figures, BOUNDS)
 
 
 @contextmanager
 def opened() -> Generator[Door]:
     """Start the embedded AWS and the API on a state of their own."""
-    with tempfile.TemporaryDirectory(prefix="fa-") as temporary:
-        state = StateFolder(Path(temporary) / "state")
-        state.prepare()
-        doors = access.recall(state, asked={}, customers=[CUSTOMER], clock=SystemClock())
-        variables = environment.compose(
-            dict(os.environ),  # noqa: TID251 - children inherit paths and locale from this process.
-            folder=state,
-            access=doors,
-            project=PROJECT,
-            secrets={},
-            temporary=Path(temporary),
-        )
-        made_of = services.Composition(
-            folder=state,
-            access=doors,
-            environment=variables,
-            project=PROJECT,
-            module="fireflyassets.definitions",
-        )
-        chosen = tuple(
-            tuple(item for item in phase if item.name in NEEDED)
-            for phase in services.phases(made_of)
-        )
-        stack = Stack(state, doors, print)
-        with locked(state), stopped_at_the_end(stack):
-            stack.start(tuple(phase for phase in chosen if phase))
-            bearer = {"Authorization": f"Bearer {doors.tokens[CUSTOMER]}"}
-            with httpx.Client(base_url=doors.url("api"), headers=bearer, timeout=300) as client:
-                yield Door(client, psutil.Process(stack.pid("api")), variables)
+    with (
+        bench_stack.temporary() as root,
+        bench_stack.running(root, bench_stack.Wanted(only=NEEDED)) as place,
+        place.door() as client,
+    ):
+        yield Door(client, psutil.Process(place.stack.pid("api")), place.variables)
 
 
 def batch_and_singles(door: Door) -> dict[str, float]:
@@ -136,12 +98,7 @@ def batch_and_singles(door: Door) -> dict[str, float]:
         f"batch-{number},A glass on a meadow,en-GB,Spring,1080x1080\n" for number in range(ROWS)
     )
     before, cpu, began = door.jobs(), door.cpu_s(), time.perf_counter()
-    answer = door.client.post(
-        "/v1/jobs:batch",
-        params={"campaign": CAMPAIGN},
-        content=f"key,prompt,locale,headline,aspects\n{rows}".encode(),
-        headers={"Content-Type": "text/csv"},
-    ).raise_for_status()
+    answer = bench_stack.send(door.client, CAMPAIGN, rows)
     batch_s, cpu_s = time.perf_counter() - began, door.cpu_s() - cpu
     new = answer.json()["accepted"]
     assert door.jobs() - before == new == ROWS - ROWS // ONE_IN

@@ -13,9 +13,8 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -23,39 +22,39 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import bench_stack
 import httpx
+from bench_figures import Bounds, concluded
+from bench_stack import Place
 from PIL import Image
-from plan_project import CAMPAIGN, CUSTOMER, PICTURED, REPOSITORY, brief, write
+from plan_project import CAMPAIGN, CUSTOMER, PICTURED, brief, write
 
-from fireflyassets.adapters.clock import SystemClock
-from fireflyassets.local import access, environment, services
 from fireflyassets.local.books import read_books
-from fireflyassets.local.folder import StateFolder, locked
-from fireflyassets.local.simulated import simulate
-from fireflyassets.local.stack import Stack, stopped_at_the_end
+from fireflyassets.local.simulated import SPEED
 
-FIGURES = REPOSITORY / "out" / "bench" / "plan.json"
 JOBS, ROWS, REFERENCES = 1_000, 10_000, 100
 PATIENCE = timedelta(minutes=40)
 LOOK_SECONDS = 5.0
-BOUNDS: dict[str, Callable[[float], bool]] = {
-    "operations_error": lambda figure: figure <= 0.05,
-    "finish_error": lambda figure: figure <= 0.20,
-    "plan_10k_s": lambda figure: figure < 10,
-    "plan_10k_rss_mb": lambda figure: figure < 300,
+BOUNDS: Bounds = {
+    "operations_error": ("<=", 0.05),
+    "finish_error": ("<=", 0.20),
+    "plan_10k_s": ("<", 10),
+    "plan_10k_rss_mb": ("<", 300),
 }
 """What each figure must be."""
 
 
 @dataclass(frozen=True)
-class Place:
+class Planner:
     """A running stack, and one customer's client."""
 
     client: httpx.Client
-    stack: Stack
-    variables: Mapping[str, str]
-    twin: str
-    folder: Path
+    place: Place
+
+    @property
+    def operations(self) -> Decimal:
+        """Return what the vendor has billed."""
+        return Decimal(read_books(self.place.url("twin")).operations)
 
 
 def main() -> int:
@@ -63,63 +62,32 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, default=JOBS, help="jobs to make (%(default)s)")
     jobs: int = parser.parse_args().jobs
-    with opened() as place:
-        figures = {**large(place), **made(place, jobs)}
-    FIGURES.parent.mkdir(parents=True, exist_ok=True)
-    FIGURES.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
-    print(json.dumps(figures, indent=2))
-    missed = [name for name, holds in BOUNDS.items() if not holds(figures[name])]
-    for name in missed:
-        print(f"{name} misses its bound: {figures[name]}", file=sys.stderr)
-    return 1 if missed else 0
+    with opened() as planner:
+        figures = {**large(planner), **made(planner, jobs)}
+    return concluded("plan", figures, BOUNDS)
 
 
 @contextmanager
-def opened() -> Generator[Place]:
+def opened() -> Generator[Planner]:
     """Start the whole stack on a project and a state of their own."""
-    with tempfile.TemporaryDirectory(prefix="fa-") as root:
-        project, temporary = Path(root, "project"), Path(root, "t")
-        for path in (project, temporary):
-            path.mkdir()
+    with bench_stack.temporary() as root:
+        project = root / "project"
         write(project)
-        state = StateFolder(Path(root, "state").resolve())
-        state.prepare()
-        simulated = simulate(project)
-        doors = access.recall(state, asked={}, customers=[CUSTOMER], clock=SystemClock())
-        variables = environment.compose(
-            dict(os.environ),  # noqa: TID251 - children inherit paths and locale from this process.
-            folder=state,
-            access=doors,
-            project=project,
-            secrets=simulated.secrets,
-            temporary=temporary,
-        )
-        made_of = services.Composition(
-            folder=state,
-            access=doors,
-            environment=variables,
-            project=project,
-            module="fireflyassets.definitions",
-            twin_options=simulated.twin_options,
-        )
-        stack = Stack(state, doors, print)
-        with locked(state), stopped_at_the_end(stack):
-            stack.start(services.phases(made_of))
-            bearer = {"Authorization": f"Bearer {doors.tokens[CUSTOMER]}"}
-            with httpx.Client(base_url=doors.url("api"), headers=bearer, timeout=300) as client:
-                yield Place(client, stack, variables, doors.url("twin"), Path(root))
+        wanted = bench_stack.Wanted(project=project, speed=SPEED)
+        with bench_stack.running(root, wanted) as place, place.door(CUSTOMER) as client:
+            yield Planner(client, place)
 
 
-def made(place: Place, jobs: int) -> dict[str, float]:
+def made(planner: Planner, jobs: int) -> dict[str, float]:
     """Plan a brief, release it at once, and compare what became of it."""
     content = brief(jobs, "made").encode()
-    before = Decimal(read_books(place.twin).operations)
-    plan = post(place, f"/v1/plans?campaign={CAMPAIGN}", content)
+    before = planner.operations
+    plan = post(planner, f"/v1/plans?campaign={CAMPAIGN}", content)
     print(f"Planned: {plan['operations']} operations, done by {plan['finishes'][0]['likely']}")
-    released = place.client.post(f"/v1/plans/{plan['token']}/release").raise_for_status().json()
+    released = planner.client.post(f"/v1/plans/{plan['token']}/release").raise_for_status().json()
     assert released["accepted"] == jobs
-    standing = finished(place)
-    billed = Decimal(read_books(place.twin).operations) - before
+    standing = finished(planner)
+    billed = planner.operations - before
     assert billed == Decimal(standing["operationsActual"]), (billed, standing)
     begun = at(standing["releasedAt"])
     took = (at(standing["finishActual"]) - begun).total_seconds()
@@ -134,13 +102,13 @@ def made(place: Place, jobs: int) -> dict[str, float]:
     }
 
 
-def finished(place: Place) -> dict[str, str]:
+def finished(planner: Planner) -> dict[str, str]:
     """Return how the plan stands once all of its jobs have ended."""
     until = time.monotonic() + PATIENCE.total_seconds()
     told = 0
     while time.monotonic() < until:
-        place.stack.watch()
-        answer = place.client.get(f"/v1/campaigns/{CAMPAIGN}/plan").raise_for_status().json()
+        planner.place.stack.watch()
+        answer = planner.client.get(f"/v1/campaigns/{CAMPAIGN}/plan").raise_for_status().json()
         standing = answer["plan"]
         if standing["finishActual"]:
             return standing
@@ -151,39 +119,39 @@ def finished(place: Place) -> dict[str, str]:
     raise SystemExit("The jobs did not end in time.")
 
 
-def large(place: Place) -> dict[str, float]:
+def large(planner: Planner) -> dict[str, float]:
     """Let the command plan a large brief, and return its time and its most memory."""
-    names = [upload(place, number) for number in range(REFERENCES)]
-    path = place.folder / "large.csv"
+    names = [upload(planner, number) for number in range(REFERENCES)]
+    path = planner.place.root / "large.csv"
     path.write_text(brief(ROWS, "large", names), encoding="utf-8")
     program = Path(sys.executable).with_name("fireflyassets")
     slug = f"{CUSTOMER}/{PICTURED}"
     command = [str(program), "plan", str(path), "--campaign", slug, "--json"]
     began = time.perf_counter()
-    with (place.folder / "plan.json").open("wb") as answer:
-        child = subprocess.Popen(command, env=dict(place.variables), stdout=answer)
+    with (planner.place.root / "plan.json").open("wb") as answer:
+        child = subprocess.Popen(command, env=dict(planner.place.variables), stdout=answer)
         _, status, used = os.wait4(child.pid, 0)
     took = time.perf_counter() - began
     child.returncode = os.waitstatus_to_exitcode(status)
-    told = json.loads((place.folder / "plan.json").read_text(encoding="utf-8"))
+    told = json.loads((planner.place.root / "plan.json").read_text(encoding="utf-8"))
     assert (child.returncode, told["jobs"], told["refused"]) == (0, ROWS, 0), told["problems"][:3]
     return {"plan_10k_s": round(took, 2), "plan_10k_rss_mb": round(used.ru_maxrss / 1024, 1)}
 
 
-def upload(place: Place, number: int) -> str:
+def upload(planner: Planner, number: int) -> str:
     """Send a picture of its own and return its name."""
     target = io.BytesIO()
     Image.new("RGB", (640, 640), (number, 255 - number, 90)).save(target, "JPEG")
-    answer = place.client.post(
+    answer = planner.client.post(
         "/v1/references", content=target.getvalue(), headers={"Content-Type": "image/jpeg"}
     )
     return str(answer.raise_for_status().json()["reference"])
 
 
-def post(place: Place, path: str, content: bytes) -> dict[str, Any]:
+def post(planner: Planner, path: str, content: bytes) -> dict[str, Any]:
     """Send a CSV and return the answer."""
     headers = {"Content-Type": "text/csv"}
-    return place.client.post(path, content=content, headers=headers).raise_for_status().json()
+    return planner.client.post(path, content=content, headers=headers).raise_for_status().json()
 
 
 def at(text: str) -> datetime:

@@ -3,35 +3,32 @@
 Belongs here: one customer, one campaign of pictures in one template, rows. Does not: running.
 """
 
-import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-REPOSITORY = Path(__file__).parents[1]
+import bench_project
+from bench_project import PROJECT
+from bench_stack import HEADER
+
 SIDE = "1080x1080"
 CUSTOMER, CAMPAIGN, PICTURED = "ash", "bench", "pictured"
 ORGANISATION = "ASH@AdobeOrg"
 PER_MINUTE = 120
-HEADER = "key,prompt,locale,headline,aspects"
 
 
 def write(folder: Path) -> None:
     """Write a project: a picture by Firefly and a composite by Photoshop for each job."""
-    for name in ("dagster.yaml", "workspace.yaml"):
-        shutil.copyfile(REPOSITORY / name, folder / name)
-    shutil.copytree(REPOSITORY / "rates", folder / "rates")
-    sample = REPOSITORY / "campaigns" / "acme" / "spring-launch"
+    bench_project.bare(folder)
+    sample = PROJECT / "campaigns" / "acme" / "spring-launch"
     for name in (CAMPAIGN, PICTURED):
         campaign = folder / "campaigns" / CUSTOMER / name
         campaign.mkdir(parents=True)
         shutil.copyfile(sample / f"{SIDE}.psd", campaign / f"{SIDE}.psd")
         shutil.copytree(sample / "fonts", campaign / "fonts")
-        _yaml(campaign / "campaign.yaml", _campaign(name))
-    limit = {"as_of": "2026-11-30", "source": "the bench", "per_minute": PER_MINUTE}
-    _yaml(folder / "credentials" / f"{CUSTOMER}.yaml", _credential())
-    said = {"organisation": ORGANISATION, "families": {"firefly": [limit], "photoshop": [limit]}}
-    _yaml(folder / "limits" / f"{CUSTOMER}.yaml", said)
+        bench_project.put(campaign / "campaign.yaml", _campaign(name))
+    bench_project.credential(folder, CUSTOMER, ORGANISATION, [CUSTOMER])
+    bench_project.limits(folder, CUSTOMER, ORGANISATION, firefly=PER_MINUTE, photoshop=PER_MINUTE)
 
 
 def _campaign(name: str) -> dict[str, object]:
@@ -60,20 +57,6 @@ def _campaign(name: str) -> dict[str, object]:
         ],
         "recipe": {"steps": [art, {"name": "layout", "kind": "compose", "inputs": inputs}]},
     }
-
-
-def _credential() -> dict[str, object]:
-    return {
-        "organisation": ORGANISATION,
-        "secret": f"env:ADOBE_{CUSTOMER.upper()}",
-        "scopes": ["openid", "AdobeID", "read_organizations", "firefly_api", "ff_apis"],
-        "customers": [CUSTOMER],
-    }
-
-
-def _yaml(path: Path, said: object) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(said, indent=1), encoding="utf-8")  # JSON is YAML too.
 
 
 def brief(jobs: int, prefix: str, references: Sequence[str] = ()) -> str:

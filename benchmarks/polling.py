@@ -23,6 +23,7 @@ from decimal import Decimal
 from functools import partial
 from pathlib import Path
 
+import bench_figures
 import httpx
 import psutil
 
@@ -45,7 +46,7 @@ from fireflyassets.ports.images import GenerateRequest
 from fireflyassets.ports.paid import Accepted, Submission
 from fireflyassets.settings import Settings
 
-FIGURES = Path(__file__).parents[1] / "out" / "bench" / "polling.json"
+FIGURES = bench_figures.FOLDER / "polling.json"
 MEDIAN = 15.0
 TAUGHT, MEASURED, AFTER = 900, 900, 200
 PER_SECOND = 10
@@ -286,8 +287,7 @@ def main() -> int:
     """Measure, write the figures, and return 1 if a promise is broken."""
     with served() as url:
         figures = asyncio.run(measure(url))
-    FIGURES.parent.mkdir(parents=True, exist_ok=True)
-    FIGURES.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    bench_figures.write(FIGURES, figures)
     for name, value in figures.items():
         print(f"{name:24}{value}")
     broken = [f"{name} is {figures[name]}" for name, most in LIMITS.items() if figures[name] > most]

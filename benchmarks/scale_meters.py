@@ -13,20 +13,19 @@ from typing import Any, Final, cast
 import dagster as dg
 import httpx
 import psutil
-from bench_stack import CAMPAIGN, CUSTOMER, PROJECT, Place
-from botocore.session import get_session
+from bench_figures import FOLDER
+from bench_stack import CAMPAIGN, CUSTOMER, Place
 from playwright.sync_api import sync_playwright
 
 from fireflyassets.core import ids
 from fireflyassets.defs import names
 from fireflyassets.local import processes
-from fireflyassets.local.environment import DUMMY, REGION
 
 OTHERS: Final = ("aws", "postgres")
 """Services that are not ours, and whose memory is not judged."""
 SERVICES: Final = ("twin", "api", "code", "dagster", "daemon")
 SENSORS: Final = ("dispatch", "job_queue", "open_calls")
-PICTURES: Final = PROJECT / "out" / "bench"
+PICTURES: Final = FOLDER
 CHROMIUM: Final = Path("/usr/bin/chromium")
 DELIVERIES: Final = names.asset_key(CUSTOMER, CAMPAIGN, "deliveries")
 _KEY: Final = {"path": list(DELIVERIES.path)}
@@ -157,13 +156,7 @@ def _asked(webserver: str, query: str, variables: object) -> dict[str, Any]:
 
 
 def _ledger(place: Place) -> Iterable[tuple[str, str]]:
-    client: Any = get_session().create_client(
-        "dynamodb",
-        endpoint_url=place.url("aws"),
-        region_name=REGION,
-        aws_access_key_id=DUMMY,
-        aws_secret_access_key=DUMMY,
-    )
+    client = place.aws("dynamodb")
     for page in client.get_paginator("scan").paginate(TableName="fireflyassets-jobs"):
         for item in page["Items"]:
             yield item["jobId"]["S"], item["status"]["S"]

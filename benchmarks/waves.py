@@ -25,7 +25,9 @@ from typing import cast
 import bench_stack
 import dagster as dg
 import psycopg2
-from bench_stack import PROJECT, Place
+from bench_figures import Bounds, concluded
+from bench_project import PROJECT
+from bench_stack import Place
 from waves_location import (
     COUNT_TAG,
     FIRST_TAG,
@@ -41,10 +43,14 @@ from fireflyassets.local import database
 from fireflyassets.local.service import pause
 from fireflyassets_tests.defs.location import CAMPAIGN, CUSTOMER
 
-FIGURES = PROJECT / "out" / "bench" / "waves.json"
 NEEDED = {"database", "postgres", "migration", "code", "dagster", "daemon"}
 DAGSTERS = ("code", "dagster", "daemon")
-MOST_MS, LEAST_RATIO, MOST_ROWS = 15.0, 300.0, 10.0
+BOUNDS: Bounds = {
+    "cpu_ms_per_job": ("<=", 15.0),
+    "cpu_ratio_to_run_per_job": (">=", 300.0),
+    "event_rows_per_job": ("<=", 10.0),
+}
+"""What each figure must be."""
 PATIENCE_SECONDS = 900.0
 
 
@@ -207,21 +213,7 @@ def main() -> int:
     print(partitioned.line("wave, partitioned checks"))
     print(after.line("one run per job, again"))
     print(f"Idle, and taken off: {1_000 * idle:.0f} CPU ms a second.")
-    FIGURES.parent.mkdir(parents=True, exist_ok=True)
-    FIGURES.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
-    print(json.dumps(figures, indent=2))
-    missed = [
-        name
-        for name, holds in (
-            ("cpu_ms_per_job", figures["cpu_ms_per_job"] <= MOST_MS),
-            ("cpu_ratio_to_run_per_job", figures["cpu_ratio_to_run_per_job"] >= LEAST_RATIO),
-            ("event_rows_per_job", figures["event_rows_per_job"] <= MOST_ROWS),
-        )
-        if not holds
-    ]
-    for name in missed:
-        print(f"{name} misses its bound: {figures[name]}", file=sys.stderr)
-    return 1 if missed else 0
+    return concluded("waves", figures, BOUNDS)
 
 
 if __name__ == "__main__":

@@ -12,10 +12,9 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Generator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -25,7 +24,9 @@ from pathlib import Path
 from statistics import quantiles
 from typing import Any
 
+import bench_stack
 import psutil
+from bench_figures import Bounds, concluded
 
 from fireflyassets.adapters.aws import clients
 from fireflyassets.adapters.aws.ledger import DynamoLedger
@@ -38,14 +39,9 @@ from fireflyassets.core.endpoint import Endpoint, Kind
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.money import Cost
 from fireflyassets.core.status import Status
-from fireflyassets.local import access, environment, services
-from fireflyassets.local.folder import StateFolder, locked
-from fireflyassets.local.stack import Stack, stopped_at_the_end
 from fireflyassets.ports.entries import Claim, Ending
 from fireflyassets.settings import Settings
 
-PROJECT = Path(__file__).parents[1]
-FIGURES = PROJECT / "out" / "bench" / "webhooks.json"
 NEEDED = {"aws", "provisioning"}
 CUSTOMERS = [f"customer-{n}" for n in range(10)]
 EACH = 5
@@ -57,13 +53,13 @@ STEADY_S, MORE_S = 70, 25
 WARM_S = 5
 ENOUGH_S = 90
 """Without a receipt: longer than what a killed process had is its own, which is half a minute."""
-BOUNDS: dict[str, Callable[[float], bool]] = {
-    "deliveries_per_minute": lambda figure: figure >= 5_000,
-    "healthy_p95_s": lambda figure: figure < 2,
-    "slowest_endpoint_p95_s": lambda figure: figure < 2,
-    "lost": lambda figure: figure == 0,
-    "duplicates_with_other_id": lambda figure: figure == 0,
-    "unverified": lambda figure: figure == 0,
+BOUNDS: Bounds = {
+    "deliveries_per_minute": (">=", 5_000),
+    "healthy_p95_s": ("<", 2),
+    "slowest_endpoint_p95_s": ("<", 2),
+    "lost": ("==", 0),
+    "duplicates_with_other_id": ("==", 0),
+    "unverified": ("==", 0),
 }
 """What each figure must be."""
 
@@ -129,13 +125,7 @@ def main() -> int:
     """Measure, write and print the figures."""
     with opened() as plant:
         figures = measured(plant)
-    FIGURES.parent.mkdir(parents=True, exist_ok=True)
-    FIGURES.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
-    print(json.dumps(figures, indent=2))
-    missed = [name for name, holds in BOUNDS.items() if not holds(figures[name])]
-    for name in missed:
-        print(f"{name} misses its bound: {figures[name]}", file=sys.stderr)
-    return 1 if missed else 0
+    return concluded("webhooks", figures, BOUNDS)
 
 
 def measured(plant: Plant) -> dict[str, float]:
@@ -207,38 +197,13 @@ def figures_of(
 @contextmanager
 def opened() -> Generator[Plant]:
     """Start the embedded AWS and the receivers; add the endpoints, and the jobs that will end."""
-    with tempfile.TemporaryDirectory(prefix="fa-") as temporary:
-        folder = Path(temporary)
-        state = StateFolder(folder / "state")
-        state.prepare()
-        doors = access.recall(state, asked={}, customers=CUSTOMERS, clock=SystemClock())
-        variables = environment.compose(
-            dict(os.environ),  # noqa: TID251 - children inherit paths and locale from this process.
-            folder=state,
-            access=doors,
-            project=PROJECT,
-            secrets={"FIREFLYASSETS_WEBHOOK_TRUSTED_HOSTS": '["127.0.0.1"]'},
-            temporary=folder,
-        )
-        made_of = services.Composition(
-            folder=state,
-            access=doors,
-            environment=variables,
-            project=PROJECT,
-            module="fireflyassets.definitions",
-        )
-        chosen = tuple(
-            tuple(item for item in phase if item.name in NEEDED)
-            for phase in services.phases(made_of)
-        )
-        os.environ.update(  # noqa: TID251 - this process asks the same AWS.
-            {name: value for name, value in variables.items() if name.startswith("AWS_")}
-        )
-        stack = Stack(state, doors, print)
-        with locked(state), stopped_at_the_end(stack):
-            stack.start(tuple(phase for phase in chosen if phase))
-            with planted(variables, folder) as plant:
-                yield plant
+    trusted = {"FIREFLYASSETS_WEBHOOK_TRUSTED_HOSTS": '["127.0.0.1"]'}
+    wanted = bench_stack.Wanted(only=NEEDED, settings=trusted)
+    with bench_stack.temporary() as root, bench_stack.running(root, wanted) as place:
+        aws = {name: said for name, said in place.variables.items() if name.startswith("AWS_")}
+        os.environ.update(aws)  # noqa: TID251 - this process asks the same AWS.
+        with planted(place.variables, root) as plant:
+            yield plant
 
 
 @contextmanager

@@ -1,28 +1,24 @@
 """The judge of `make bench-chaos`: whatever is not as the table says is named."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from hashlib import sha256
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
 from fireflyassets.core.ids import snapshot_key
 from fireflyassets_tests.front_door import NOON
 
-BENCHMARKS = "benchmarks"
-
 
 @pytest.fixture
-def bench(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> SimpleNamespace:
-    """Return the bench's plan and judge, which are no part of the package."""
-    monkeypatch.syspath_prepend(str(request.config.rootpath / BENCHMARKS))
-    import chaos_alarms  # noqa: PLC0415 - the path is there from here on.
-    import chaos_judge  # noqa: PLC0415
-    import chaos_plan  # noqa: PLC0415
-
-    return SimpleNamespace(judge=chaos_judge, plan=chaos_plan, alarms=chaos_alarms)
+def bench(bench_module: Callable[[str], ModuleType]) -> SimpleNamespace:
+    """Return the bench's plan and judge."""
+    return SimpleNamespace(
+        **{name: bench_module(f"chaos_{name}") for name in ("judge", "plan", "alarms")}
+    )
 
 
 def rows(bench: SimpleNamespace, plan: SimpleNamespace, *, mended: bool) -> list[dict[str, object]]:

@@ -1,14 +1,12 @@
 """The bounds of `make bench-demo`: a figure that misses one is named, whichever side it is on."""
 
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
+from collections.abc import Callable
 from types import ModuleType
 
 import pytest
 
 from fireflyassets_tests.local.outcomes import as_promised
 
-PATH = Path(__file__).parents[2] / "benchmarks" / "demo.py"
 GOOD: dict[str, float | None] = {
     "jobs": 24,
     "renditions": 72,
@@ -25,15 +23,10 @@ GOOD: dict[str, float | None] = {
 }
 
 
-@pytest.fixture(scope="module")
-def bench() -> ModuleType:
-    """Return the benchmark's module, which is no part of the package."""
-    spec = spec_from_file_location("bench_demo", PATH)
-    assert spec is not None
-    assert spec.loader is not None
-    made = module_from_spec(spec)
-    spec.loader.exec_module(made)
-    return made
+@pytest.fixture
+def bench(bench_module: Callable[[str], ModuleType]) -> ModuleType:
+    """Return the benchmark's module."""
+    return bench_module("demo")
 
 
 def test_figures_at_their_bounds_are_good(bench: ModuleType) -> None:

@@ -1,24 +1,14 @@
 """The bench of fairness: what it makes of ended times."""
 
-import sys
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
-
-import pytest
-
-PATH = Path(__file__).parents[2] / "benchmarks" / "fairness.py"
+from collections.abc import Callable
+from types import ModuleType
 
 
 def test_ratios_are_of_the_ideal_and_who_is_not_done_never_is(
-    monkeypatch: pytest.MonkeyPatch,
+    bench_module: Callable[[str], ModuleType],
 ) -> None:
     """Mean and last of the light ones over 300 s; the heavy one does not count."""
-    spec = spec_from_file_location("fairness_bench", PATH)
-    assert spec is not None
-    assert spec.loader is not None
-    fairness = module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "fairness_bench", fairness)
-    spec.loader.exec_module(fairness)
+    fairness = bench_module("fairness")
     heavy = fairness.Finish("heavy", 5_000, 36, 900.0)
     light = [fairness.Finish("light-1", 20, 20, 240.0), fairness.Finish("light-2", 20, 20, 360.0)]
 

@@ -1,12 +1,10 @@
 """The meter of ``make bench-aws-calls``: what a write takes, by AWS's own rules."""
 
-import importlib.util
-from pathlib import Path
+from collections.abc import Callable
 from types import ModuleType
 
 import pytest
 
-PROGRAM = Path(__file__).parents[2] / "benchmarks" / "metered_aws.py"
 TABLE = {
     "KeySchema": [{"AttributeName": "id"}],
     "GlobalSecondaryIndexes": [
@@ -24,15 +22,10 @@ BASE = {"id": {"S": "1"}, "campaign": {"S": "spring"}}
 QUEUED = {**BASE, "line": {"S": "a"}, "place": {"S": "1"}}
 
 
-@pytest.fixture(scope="module")
-def meter() -> ModuleType:
+@pytest.fixture
+def meter(bench_module: Callable[[str], ModuleType]) -> ModuleType:
     """Load the program without running it."""
-    spec = importlib.util.spec_from_file_location("metered_aws", PROGRAM)
-    assert spec is not None
-    assert spec.loader is not None
-    made = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(made)
-    return made
+    return bench_module("metered_aws")
 
 
 @pytest.mark.parametrize(
