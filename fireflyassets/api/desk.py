@@ -51,7 +51,7 @@ from fireflyassets.stages.bench import UNTOUCHED
 from fireflyassets.stages.endpoints import Endpoints
 from fireflyassets.stages.intake import Intake
 from fireflyassets.stages.outlook import Outlook
-from fireflyassets.stages.pinning import Pins, pinned
+from fireflyassets.stages.pinning import Pins
 from fireflyassets.stages.planning import Planning
 from fireflyassets.stages.replay import Replays
 from fireflyassets.stages.retries import Retries
@@ -100,7 +100,6 @@ class Desk:
 
     def __init__(self, ports: Ports, settings: Settings) -> None:
         self.ports = ports
-        self._kept: dict[tuple[str, str, str], timedelta] = {}
         self.api_url = settings.api_url.rstrip("/")
         self.outlook = Outlook(
             ports.ledger,
@@ -142,7 +141,8 @@ class Desk:
         self.decoding = Lock()
         self.house_tenant = settings.house_tenant
         self._replays = settings.replays_per_job
-        self.retries = Retries(Pins(ports.objects, ports.catalogue), self._replays)
+        self._pins = Pins(ports.objects, ports.catalogue)
+        self.retries = Retries(self._pins, self._replays)
 
     def replays(self) -> Replays:
         """Return the use case of replays, for one look at their causes."""
@@ -152,14 +152,10 @@ class Desk:
 
     def _keep(self, row: JobRow) -> timedelta:
         """Return how long a row stays once it has ended: longest where nothing says it."""
-        key = (row.customer_id, row.campaign_id, row.campaign_version)
-        if key not in self._kept:
-            try:
-                said = pinned(self.ports.objects, *key).config.retention
-            except UnknownCampaign:
-                said = Retention.AUDIT
-            self._kept[key] = KEEP[said]
-        return self._kept[key]
+        try:
+            return KEEP[self._pins.campaign(row).config.retention]
+        except UnknownCampaign:
+            return KEEP[Retention.AUDIT]
 
     @cached_property
     def is_local(self) -> bool:
