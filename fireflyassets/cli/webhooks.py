@@ -179,7 +179,7 @@ class WebhookDesk:
             self.tell(f"{len(going)} deliveries would be sent again. --go does it.")
             return 0
         moved = sum(map(self.endpoints.again, going))
-        self.tell(f"{moved} of {len(meant)} deliveries are due again.")
+        self.tell(f"{moved} of {len(going)} deliveries are due again.")
         return 0
 
     def _found(self, customer: str, name: str) -> Delivery:
