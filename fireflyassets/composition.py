@@ -53,6 +53,7 @@ from fireflyassets.ports.workshop import Workshop
 from fireflyassets.settings import LogFormat, Settings
 from fireflyassets.stages import causes
 from fireflyassets.stages.admission import Admission
+from fireflyassets.stages.holding import Holding
 from fireflyassets.stages.intake import Intake
 from fireflyassets.stages.letters import Letters
 from fireflyassets.stages.outlook import Outlook
@@ -166,6 +167,11 @@ def planning(made: Factory) -> Planning:
     """Return the use case of plans."""
     admission = Admission(made.outlook, made.settings.max_backlog)
     return Planning(replace(intake(made), admission=admission), made.outlook)
+
+
+def holding(made: Factory) -> Holding:
+    """Return the use case of legal holds."""
+    return Holding(made.ledger, made.objects, made.clock)
 
 
 def retries(made: Factory) -> Retries:

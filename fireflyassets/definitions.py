@@ -51,6 +51,7 @@ def build_definitions(
             sensors.open_calls_sensor,
             sensors.queue_lines_sensor,
             sensors.budgets_sensor,
+            sensors.legal_holds_sensor,
             projections.projections_sensor,
             watch.watch_sensor,
             dead_letters.dead_letters_sensor,

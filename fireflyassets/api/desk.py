@@ -49,6 +49,7 @@ from fireflyassets.stages import causes
 from fireflyassets.stages.admission import Admission
 from fireflyassets.stages.bench import UNTOUCHED
 from fireflyassets.stages.endpoints import Endpoints
+from fireflyassets.stages.holding import Holding
 from fireflyassets.stages.intake import Intake
 from fireflyassets.stages.outlook import Outlook
 from fireflyassets.stages.pinning import Pins
@@ -123,6 +124,7 @@ class Desk:
         self.seals = Seals(settings.session_keys) if settings.session_keys else None
         self.thumbnails = Thumbnails(ports.ledger, ports.objects, ports.pictures)
         self.steering = Steering(ports.ledger, ports.clock, self._keep)
+        self.holding = Holding(ports.ledger, ports.objects, ports.clock)
         self.endpoints = Endpoints(ports.webhooks, ports.clock)
         self.topic_accounts = settings.webhook_topic_accounts
         self.bearers = Bearers(ports.keys, ports.clock, settings)

@@ -86,6 +86,14 @@ class Campaign(TypedDict):
     ]
 
 
+class LegalHold(TypedDict):
+    """What a hold or a release came to."""
+
+    held: bool
+    files: int
+    """Sidecars included."""
+
+
 class CampaignJobs(TypedDict):
     """A page of a campaign's jobs, the oldest first."""
 

@@ -1,6 +1,6 @@
-"""Routes that steer: cancel or resume a job; hold, resume and cancel a campaign.
+"""Routes that steer: cancel or resume a job, hold its files; hold, resume and cancel a campaign.
 
-Belongs here: HTTP in front of ``stages/steering.py``. Does not: its rules.
+Belongs here: HTTP before ``stages/steering.py`` and ``stages/holding.py``. Does not: their rules.
 """
 
 from http import HTTPStatus
@@ -87,6 +87,32 @@ def resume_job(at: AtDesk, who: Operator, job_id: str, body: ReasonBody) -> Resp
             Problem("job_id", "status", told.reason, told.fix),
         )
     return JSONResponse(shown_job(at, told))
+
+
+@router.post(
+    "/v1/jobs/{job_id}/legal-hold",
+    response_model=shapes.LegalHold,
+    responses=refusals(HTTPStatus.NOT_FOUND) | _OF_A_REASON,
+    openapi_extra=_with_reason(required=True),
+)
+def hold_files(at: AtDesk, who: Operator, job_id: str, body: ReasonBody) -> shapes.LegalHold:
+    """Keep a job's files until they are released, whatever their retention class."""
+    row, why = job_row(at, who.tenant, job_id), _reason(body)
+    files = at.holding.hold(who.tenant, row.campaign_id, job_id, by=who.subject, why=why)
+    return {"held": True, "files": len(files)}
+
+
+@router.post(
+    "/v1/jobs/{job_id}/legal-hold/release",
+    response_model=shapes.LegalHold,
+    responses=refusals(HTTPStatus.NOT_FOUND) | _OF_A_REASON,
+    openapi_extra=_with_reason(required=True),
+)
+def release_files(at: AtDesk, who: Operator, job_id: str, body: ReasonBody) -> shapes.LegalHold:
+    """Give a job's files back to their retention class."""
+    row, why = job_row(at, who.tenant, job_id), _reason(body)
+    files = at.holding.release(who.tenant, row.campaign_id, job_id, by=who.subject, why=why)
+    return {"held": False, "files": len(files)}
 
 
 @router.post(

@@ -31,6 +31,7 @@ GROUPS: Final = (
     "fireflyassets.cli.budget",
     "fireflyassets.cli.webhooks",
     "fireflyassets.cli.why",
+    "fireflyassets.cli.legal_hold",
     "fireflyassets.cli.plan",
     "fireflyassets.local.commands",
 )

@@ -14,6 +14,8 @@ NAMESPACE: Final = UUID("6f1f3b52-5d0e-4b53-9a57-0a1c6b6f8f5e")
 KEY: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 SLUG: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
 ASPECT: Final = re.compile(r"[1-9][0-9]{0,4}x[1-9][0-9]{0,4}")
+FOLDERS: Final = ("", "approved/", "rejected/", "quarantine/")
+"""Where delivered files lie: as they were made, and as a review or a recall moved them."""
 DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 INBOX: Final = "inbox/"
 """Where messages lie that are too large for the job queue."""
@@ -148,6 +150,32 @@ def delivery_key(customer: str, campaign: str, job: str, aspect: str, filename: 
 def sidecar_key(delivery: str) -> str:
     """Return the key of what is told of a file, beside it."""
     return f"{delivery}.json"
+
+
+def holds_of(customer: str, job: str = "") -> str:
+    """Return what the keys of legal holds and releases begin with, of a job the oldest first."""
+    return f"holds/{customer}/{job}/" if job else f"holds/{customer}/"
+
+
+def hold_key(customer: str, job: str, at: datetime, what: str) -> str:
+    """Return the key of the record of a hold or a release."""
+    return f"{holds_of(customer, job)}{at:%Y%m%dT%H%M%S%f}-{what}.json"
+
+
+def deliveries_of(customer: str, campaign: str, job: str) -> tuple[str, ...]:
+    """Return what the keys of a job's files and sidecars begin with, wherever a review put them."""
+    return tuple(f"{folder}{customer}/{campaign}/{job}/" for folder in FOLDERS)
+
+
+def owner_of(delivery: str) -> tuple[str, str, str]:
+    """Return customer, campaign and job of a file's key, in whichever folder it is."""
+    customer, campaign, job, *_ = delivery.removeprefix(folder_of(delivery)).split("/")
+    return customer, campaign, job
+
+
+def folder_of(delivery: str) -> str:
+    """Return the folder of `FOLDERS` that a file's key is in."""
+    return next(one for one in reversed(FOLDERS) if delivery.startswith(one))
 
 
 def delivered_aspect(key: str) -> str:

@@ -11,8 +11,10 @@ from typing import Final
 from fireflyassets.core.campaign import CampaignConfig
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.origin import Origin
+from fireflyassets.core.retention import RETENTION
 
 _ILLEGAL: Final = re.compile(r"[^\w .:/=+\-@]", re.ASCII)
+REVIEWED: Final = "human-reviewed"
 VALUE_LIMIT: Final = 256
 TAG_LIMIT: Final = 10
 
@@ -48,8 +50,8 @@ def rendition_tags(campaign: CampaignConfig, row: JobRow, origin: Origin) -> dic
         "customer": legal_value(campaign.customer),
         "campaign": legal_value(campaign.campaign),
         "generated-by": generated_by(origin.model),
-        "human-reviewed": row.human_reviewed.value,
-        "retention": campaign.retention.value,
+        REVIEWED: row.human_reviewed.value,
+        RETENTION: campaign.retention.value,
     }
     if origin.custom_model:
         tags["model-id"] = legal_value(origin.custom_model)

@@ -12,6 +12,7 @@ from typing import Final
 
 import dagster as dg
 
+from fireflyassets.core import ids
 from fireflyassets.defs import resources
 from fireflyassets.defs.dispatcher import Dispatcher, cursor_of, remembered
 from fireflyassets.stages.admission import Admission
@@ -19,6 +20,7 @@ from fireflyassets.stages.budget_proof import Proof, prove_all
 from fireflyassets.stages.budgeting import expire
 from fireflyassets.stages.dispatch import give_back_stranded
 from fireflyassets.stages.finishing import Finishing
+from fireflyassets.stages.holding import Holding
 from fireflyassets.stages.queue import drain
 from fireflyassets.stages.rebinding import rebind
 from fireflyassets.wave.sweeping import sweep as sweep_calls
@@ -28,6 +30,8 @@ _TICK: Final = 5
 """Seconds; the daemon's own floor."""
 _SWEEP: Final = 30
 """Seconds; a result's URL lives an hour, and ten minutes is what its collection may take."""
+_FILES: Final = 500
+"""Delivered files whose tags one tick reads: some seconds, and 6,000 in an hour."""
 _SLICE: Final = 200
 """Open sends, stranded jobs, and jobs in lines of nobody, that one tick looks at."""
 _LINES: Final = 300
@@ -146,3 +150,25 @@ def budgets_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
         if all(one.verdict is not Proof.MOVING for one in looked):
             context.update_cursor(now.date().isoformat())
     return dg.SkipReason(" ".join(said))
+
+
+@dg.sensor(
+    name="legal_holds",
+    minimum_interval_seconds=_LINES,
+    default_status=dg.DefaultSensorStatus.RUNNING,
+    required_resource_keys={"ledger", "objects", "catalogue", "clock"},
+    description="Honours legal holds that others tagged, and mends those that did not last.",
+)
+def legal_holds_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
+    """Look at the tags of one slice of the delivered files; the cursor goes round."""
+    given = context.resources
+    customers = {one.config.customer for one in given.catalogue.campaigns().values()}
+    folders = sorted(f"{folder}{one}/" for folder in ids.FOLDERS for one in customers)
+    after = context.cursor or ""
+    keys: list[str] = []
+    for folder in folders:
+        if len(keys) < _FILES and folder + "\uffff" > after:
+            keys += given.objects.keys(folder, after=after, most=_FILES - len(keys))
+    context.update_cursor(keys[-1] if len(keys) == _FILES else "")
+    mended = Holding(given.ledger, given.objects, given.clock).reconcile(keys)
+    return dg.SkipReason(f"{len(keys)} files looked at, {mended} of them mended.")

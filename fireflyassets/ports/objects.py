@@ -26,8 +26,11 @@ class ObjectStore(ABC):
         """Say whether there is an object under *key*."""
 
     @abstractmethod
-    def keys(self, prefix: str) -> list[str]:
-        """Return all keys that begin with *prefix*, in order; for few objects."""
+    def keys(self, prefix: str, *, after: str = "", most: int | None = None) -> list[str]:
+        """Return the keys that begin with *prefix*, in order; without *most* for few objects.
+
+        Only those behind *after*, and no more than *most*.
+        """
 
     @abstractmethod
     def delete(self, key: str) -> None:
@@ -36,6 +39,10 @@ class ObjectStore(ABC):
     @abstractmethod
     def tags(self, key: str) -> dict[str, str] | None:
         """Return the object's tags as the store has them now; None where there is no object."""
+
+    @abstractmethod
+    def set_tags(self, key: str, tags: Mapping[str, str]) -> bool:
+        """Replace an object's whole tag set; False where there is no object."""
 
     @abstractmethod
     def read_url(self, key: str, *, life: timedelta) -> str:

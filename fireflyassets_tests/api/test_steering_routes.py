@@ -176,3 +176,26 @@ def test_a_job_that_is_sent_to_a_campaign_on_hold_says_so_at_once() -> None:
     assert sent["reason"] == told["reason"]
     desk.ask("POST", f"/v1/campaigns/{CAMPAIGN}/resume")
     assert not desk.ask("GET", f"/v1/jobs/{sent['jobId']}").json()["held"]
+
+
+def test_files_are_held_and_released_by_name_and_reason() -> None:
+    """It wants `ops` and a reason; another tenant's job is as absent as none."""
+    desk = clerk()
+    done = finished(desk)
+    (key, *_) = desk.door.ledger.jobs(CUSTOMER, [done])[done].outputs
+    tags = {"human-reviewed": "not-required", "retention": "standard"}
+    desk.door.objects.put(key, b"picture", media_type="image/jpeg", tags=tags)
+    address = f"/v1/jobs/{done}/legal-hold"
+
+    held = desk.ask("POST", address, json={"reason": "matter 7"})
+    during = desk.door.objects.tags(key)
+    released = desk.ask("POST", f"{address}/release", json={"reason": "settled"})
+
+    assert held.json() == {"held": True, "files": 3}
+    assert during == {**tags, "retention": "held-standard", "legal-hold": "true"}
+    assert released.json() == {"held": False, "files": 3}
+    assert desk.door.objects.tags(key) == tags
+    assert desk.ask("POST", address, json={}).status_code == 422
+    for stranger, code in ((token(scope="jobs:write jobs:read"), 403), (token("globex"), 404)):
+        answer = desk.ask("POST", address, token=stranger, json={"reason": "matter 7"})
+        assert answer.status_code == code

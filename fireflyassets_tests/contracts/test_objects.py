@@ -91,6 +91,30 @@ def test_put_replaces_bytes_and_the_whole_tag_set(object_world: ObjectWorld) -> 
     assert object_world.store.tags(KEY) == {"customer": "other"}
 
 
+def test_tags_are_replaced_as_a_whole(object_world: ObjectWorld) -> None:
+    """Bytes stay; of the older set nothing is left; an absent object is told."""
+    object_world.store.put(KEY, b"picture", media_type=JPEG, tags=TAGS)
+
+    assert object_world.store.set_tags(KEY, {"retention": "held-standard", "legal-hold": "true"})
+    assert object_world.store.tags(KEY) == {"retention": "held-standard", "legal-hold": "true"}
+    assert object_world.store.get(KEY) == b"picture"
+    assert not object_world.store.set_tags("no/such/key", TAGS)
+
+
+def test_keys_are_listed_in_slices(object_world: ObjectWorld) -> None:
+    """A slice goes on behind the last key of the one before."""
+    for number in range(5):
+        object_world.store.put(f"slices/{number}", b"x", media_type=JPEG)
+
+    assert object_world.store.keys("slices/", most=2) == ["slices/0", "slices/1"]
+    assert object_world.store.keys("slices/", after="slices/1", most=9) == [
+        "slices/2",
+        "slices/3",
+        "slices/4",
+    ]
+    assert object_world.store.keys("slices/", after="slices/4") == []
+
+
 def test_vendor_reads_by_a_url(object_world: ObjectWorld) -> None:
     object_world.store.put(KEY, b"template", media_type=JPEG)
 

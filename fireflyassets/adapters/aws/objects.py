@@ -18,7 +18,12 @@ from fireflyassets.ports.objects import ObjectStore
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
-    from mypy_boto3_s3.type_defs import GetObjectRequestTypeDef, PutObjectRequestTypeDef
+    from mypy_boto3_s3.type_defs import (
+        GetObjectRequestTypeDef,
+        PaginatorConfigTypeDef,
+        PutObjectRequestTypeDef,
+        TagTypeDef,
+    )
 
 _STORE: Final = "S3"
 _ABSENT: Final = frozenset({"NoSuchKey", "404", "NotFound"})
@@ -78,10 +83,13 @@ class S3ObjectStore(ObjectStore):
         return True
 
     @told(_STORE)
-    def keys(self, prefix: str) -> list[str]:
-        """Return all keys that begin with *prefix*, in order."""
+    def keys(self, prefix: str, *, after: str = "", most: int | None = None) -> list[str]:
+        """Return the keys that begin with *prefix*, behind *after*, in order."""
         pages = self._client.get_paginator("list_objects_v2")
-        found = pages.paginate(Bucket=self._bucket, Prefix=prefix)
+        bound: PaginatorConfigTypeDef = {} if most is None else {"MaxItems": most}
+        found = pages.paginate(
+            Bucket=self._bucket, Prefix=prefix, StartAfter=after, PaginationConfig=bound
+        )
         return [one.get("Key", "") for page in found for one in page.get("Contents", [])]
 
     @told(_STORE)
@@ -97,6 +105,16 @@ class S3ObjectStore(ObjectStore):
         except ClientError as error:
             return _none_if_absent(error)
         return {tag["Key"]: tag["Value"] for tag in answer["TagSet"]}
+
+    @told(_STORE)
+    def set_tags(self, key: str, tags: Mapping[str, str]) -> bool:
+        """Replace an object's whole tag set; False where there is no object."""
+        said: list[TagTypeDef] = [{"Key": name, "Value": value} for name, value in tags.items()]
+        try:
+            self._client.put_object_tagging(Bucket=self._bucket, Key=key, Tagging={"TagSet": said})
+        except ClientError as error:
+            return bool(_none_if_absent(error))
+        return True
 
     @told(_STORE)
     def read_url(self, key: str, *, life: timedelta) -> str:

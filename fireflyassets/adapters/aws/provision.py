@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from fireflyassets.adapters.aws.queue import FIFO, MESSAGE_BYTES, QueueUrls, dead_letter_name
 from fireflyassets.adapters.aws.tables import EXPIRY, Table, Tables, requests, specs
-from fireflyassets.core import ids
+from fireflyassets.core.retention import RETENTION, RULES, Rule
 from fireflyassets.ports.queue import MAX_RECEIVES
 
 if TYPE_CHECKING:
@@ -26,29 +26,24 @@ DEAD_LETTER_SECONDS: Final = 14 * 24 * 3600
 HOME_REGION: Final = "us-east-1"
 """The one region that a bucket must not name."""
 
-LIFECYCLE: Final[list["LifecycleRuleTypeDef"]] = [
-    {
-        "ID": "temporary",
-        "Status": "Enabled",
-        "Filter": {"Prefix": "_tmp/"},
-        "Expiration": {"Days": 1},
-    },
-    {
-        # Longer than a message can wait: in the queue and then among the dead letters.
-        "ID": "inbox",
-        "Status": "Enabled",
-        "Filter": {"Prefix": ids.INBOX},
-        "Expiration": {"Days": 30},
-    },
-    {
-        # A positive tag: an object without one is kept for ever, never lost by an omission.
-        "ID": "retention-standard",
-        "Status": "Enabled",
-        "Filter": {"Tag": {"Key": "retention", "Value": "standard"}},
-        "Transitions": [{"Days": 90, "StorageClass": "GLACIER_IR"}],
-        "Expiration": {"Days": 365},
-    },
-]
+
+def lifecycle() -> list["LifecycleRuleTypeDef"]:
+    """Return the rules of ``core/retention.py`` in S3's form, for a bucket or a template."""
+    return [_lifecycle_rule(rule) for rule in RULES]
+
+
+def _lifecycle_rule(rule: Rule) -> "LifecycleRuleTypeDef":
+    made: LifecycleRuleTypeDef = {"ID": rule.name, "Status": "Enabled"}
+    # One predicate stands alone: S3 refuses it within an And.
+    if rule.retention is None:
+        made["Filter"] = {"Prefix": rule.prefix or ""}
+    else:
+        made["Filter"] = {"Tag": {"Key": RETENTION, "Value": rule.retention}}
+    if rule.archive_days:
+        made["Transitions"] = [{"Days": rule.archive_days, "StorageClass": "GLACIER_IR"}]
+    if rule.expire_days:
+        made["Expiration"] = {"Days": rule.expire_days}
+    return made
 
 
 def provision_tables(client: "DynamoDBClient", tables: Tables) -> None:
@@ -106,7 +101,7 @@ def provision_bucket(client: "S3Client", bucket: str) -> None:
     except client.exceptions.BucketAlreadyOwnedByYou:
         pass
     client.put_bucket_lifecycle_configuration(
-        Bucket=bucket, LifecycleConfiguration={"Rules": LIFECYCLE}
+        Bucket=bucket, LifecycleConfiguration={"Rules": lifecycle()}
     )
 
 

@@ -1,7 +1,7 @@
 """The object store in memory. Here: bytes, tags and URLs that name their key. Not here: HTTP."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from threading import Lock
 from typing import Final
@@ -53,9 +53,10 @@ class MemoryObjects(ObjectStore):
         """Say whether there is an object under *key*."""
         return key in self.objects
 
-    def keys(self, prefix: str) -> list[str]:
-        """Return all keys that begin with *prefix*, in order."""
-        return sorted(key for key in self.objects if key.startswith(prefix))
+    def keys(self, prefix: str, *, after: str = "", most: int | None = None) -> list[str]:
+        """Return the keys that begin with *prefix*, behind *after*, in order."""
+        found = (key for key in self.objects if key.startswith(prefix) and key > after)
+        return sorted(found)[:most]
 
     def delete(self, key: str) -> None:
         """Delete an object; one that is gone already is fine."""
@@ -66,6 +67,14 @@ class MemoryObjects(ObjectStore):
         """Return the object's tags; None where there is no object."""
         stored = self.objects.get(key)
         return dict(stored.tags) if stored else None
+
+    def set_tags(self, key: str, tags: Mapping[str, str]) -> bool:
+        """Replace an object's whole tag set; False where there is no object."""
+        with self._lock:
+            stored = self._objects.get(key)
+            if stored:
+                self._objects[key] = replace(stored, tags=dict(tags))
+            return stored is not None
 
     def read_url(self, key: str, *, life: timedelta) -> str:
         """Return a URL that names *key*."""

@@ -118,7 +118,9 @@ def test_bucket_expires_what_is_temporary_or_standard(s3: "S3Client") -> None:
 
     rules = s3.get_bucket_lifecycle_configuration(Bucket=bucket)["Rules"]
 
-    temporary, standard, inbox = sorted(rules, key=lambda rule: rule["ID"], reverse=True)
+    temporary, standard, audit, inbox = sorted(rules, key=lambda rule: rule["ID"], reverse=True)
+    assert audit["Filter"]["Tag"] == {"Key": "retention", "Value": "audit"}
+    assert "Expiration" not in audit
     assert temporary["Filter"]["Prefix"] == "_tmp/"
     assert temporary["Expiration"]["Days"] == 1
     assert inbox["Filter"]["Prefix"] == "inbox/"
