@@ -168,6 +168,11 @@ class JobRow:
     """An open call may still move it: the fence holds it, or it ended with a call in flight."""
 
     @property
+    def due_at(self) -> datetime:
+        """Return since when a queued job is due: it keeps its place in line unless it is parked."""
+        return self.not_before or self.created_at
+
+    @property
     def cost(self) -> Cost:
         """Return what the row says that the job has cost."""
         return Cost(self.cost_actual or Decimal(0), self.cost_possible or Decimal(0))

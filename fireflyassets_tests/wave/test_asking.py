@@ -8,6 +8,7 @@ from fireflyassets.core.cause import Cause, HeldBy
 from fireflyassets.core.failure import Family
 from fireflyassets.core.job import Hold
 from fireflyassets.core.money import Cost
+from fireflyassets.core.priority import Priority
 from fireflyassets.core.status import Status
 from fireflyassets.core.why import Why
 from fireflyassets.limiter.limits import Limits
@@ -15,6 +16,7 @@ from fireflyassets.limiter.memory import MemoryLimiter
 from fireflyassets.limiter.port import ParkReason, item_key
 from fireflyassets.ports.budgets import OverBudget
 from fireflyassets.ports.entries import Claim, Ending, Recorded, Release, Wave, WaveState
+from fireflyassets.stages.waiting import FRESH
 from fireflyassets.wave.asking import Asking
 from fireflyassets_tests.front_door import (
     CAMPAIGN,
@@ -171,3 +173,24 @@ def test_a_dead_job_without_room_to_run_again_is_held_by_its_budget() -> None:
     assert "budget customer of 2026-11 has 0 operations left; it needs 3.5" in full.sentence
     refused = here.door.ledger.reclaim(claim.job_id, CUSTOMER, "w-2", now=here.door.clock.now())
     assert isinstance(refused, OverBudget)
+
+
+def test_more_urgent_campaigns_go_first_and_patient_ones_do_not() -> None:
+    """The line's place and the expected start count the tenant's other campaigns by priority."""
+    urgent = config(campaign="urgent", priority=Priority.HIGH)
+    patient = config(campaign="patient", priority=Priority.LOW)
+    here = Counter(FixedCatalogue(config(), urgent, patient))
+    job_id = here.order("k")
+    alone = here.why(job_id)
+    for campaign, jobs in (("urgent", 32), ("patient", 500)):
+        rows = [asked(key=f"{campaign}-{n}") for n in range(jobs)]
+        here.door.intake.accept(rows, customer=CUSTOMER, campaign=campaign)
+    here.door.clock.jump(FRESH)
+
+    told = here.why(job_id)
+
+    assert isinstance(told.cause, cause.InLine)
+    assert told.cause.ahead == 32
+    assert told.expected_start is not None
+    assert alone.expected_start is not None
+    assert 9 <= (told.expected_start - alone.expected_start) / MINUTE <= 12

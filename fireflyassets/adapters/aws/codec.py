@@ -153,7 +153,7 @@ def _optional_attributes(row: JobRow) -> "dict[str, AttributeValueTypeDef | None
 def _index_attributes(row: JobRow) -> "dict[str, AttributeValueTypeDef | None]":
     queued, working = is_claimable(row), row.status is Status.RUNNING
     line = queue_key(row.credential, row.customer_id, row.campaign_id)
-    due = queue_sort(row.not_before or row.created_at, row.job_id)
+    due = queue_sort(row.due_at, row.job_id)
     return {
         "campaignKey": campaign_key(row.customer_id, row.campaign_id),
         "campaignSort": campaign_sort(row.created_at, row.job_id),

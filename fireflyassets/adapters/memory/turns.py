@@ -24,11 +24,6 @@ def is_owned(row: JobRow, claim: Claim) -> bool:
     )
 
 
-def due_at(row: JobRow) -> datetime:
-    """Return since when a queued job is due: a job keeps its place in line unless it is parked."""
-    return row.not_before or row.created_at
-
-
 def claimed(row: JobRow, wave_id: str, now: datetime) -> JobRow:
     """Return the row in a wave, its epoch raised."""
     return replace(
