@@ -15,7 +15,13 @@ from fireflyassets.core.failure import ACTIONS, Action, FailureClass, Family, Fa
 from fireflyassets.core.money import Cause
 from fireflyassets.fence.call import HEARTBEAT_LOOK, Arrived, Lease, PaidCall, Tickets
 from fireflyassets.fence.collecting import Collector
-from fireflyassets.fence.pacing import BREAK, LONGEST_PAUSE, is_the_organisation_s, shows_service
+from fireflyassets.fence.pacing import (
+    BREAK,
+    HELD_BY,
+    LONGEST_PAUSE,
+    is_the_organisation_s,
+    shows_service,
+)
 from fireflyassets.fence.standing import (
     MaySend,
     MustCollect,
@@ -177,7 +183,8 @@ class Fence:
             why = "the job is cancelled" if call.cancelled.is_set() else "the wave stops"
             raise errors.Stopped(f"Step {call.step}: {why}.", until=self.clock.now())
         if isinstance(ticket, Parked):
-            raise errors.Throttled(f"Step {call.step}: {ticket.reason}.", until=ticket.until)
+            why = f"Step {call.step}: {ticket.reason}."
+            raise errors.Throttled(why, until=ticket.until, held_by=HELD_BY[ticket.reason])
         if not await self._covered():
             raise errors.OwnershipLost(f"Step {call.step}: the wave's lease is at its end.")
         self.ticketed(call.row.job_id)

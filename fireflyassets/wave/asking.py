@@ -17,7 +17,7 @@ from fireflyassets.core.finish import added, any_calls, starts_at
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import Status
 from fireflyassets.core.why import Facts, Item, Turn, Why, why
-from fireflyassets.limiter.port import ItemState, ParkReason
+from fireflyassets.limiter.port import ItemState
 from fireflyassets.ports.catalogue import PACED
 from fireflyassets.ports.entries import WaveState
 from fireflyassets.stages.outlook import Outlook, calls_of
@@ -26,14 +26,6 @@ from fireflyassets.wave.share import is_warm
 
 _LOOKED_AT: Final = 500
 """Jobs of a line among which a job's place is sought; behind them the line's count is told."""
-_ABOUT: Final = {
-    ParkReason.TOO_FAR_AHEAD: HeldBy.LIMIT,
-    ParkReason.NOT_YOUR_TURN: HeldBy.SHARE,
-    ParkReason.DAY_QUOTA: HeldBy.LIMIT,
-    ParkReason.PAUSED: HeldBy.LIMIT,
-    ParkReason.BREAKER_OPEN: HeldBy.INCIDENT,
-    ParkReason.OVERRIDDEN: HeldBy.LIMIT,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +77,7 @@ class Asking:
                 for family in families
                 if (state := at.state(organisation, family))
             ],
-            parked_for=parked_for(row),
+            parked_for=row.parked_for or HeldBy.INCIDENT,
             ahead=ahead + at.first(campaign, due_at=row.due_at),
             beside=any_calls(traffic.beside),
             starts_at=starts_at(before, each),
@@ -139,10 +131,3 @@ def _item(family: Family, state: ItemState, now: datetime) -> Item:
         quota=state.day_limit if state.is_day_used_up else None,
         slowed_until=override.until if override else None,
     )
-
-
-def parked_for(row: JobRow) -> HeldBy:
-    """Return what a parked job's reason is about; the limiter's sentences tell."""
-    said = row.reason or ""
-    told = (kind for reason, kind in _ABOUT.items() if reason.value in said)
-    return next(told, HeldBy.INCIDENT)
