@@ -5,8 +5,8 @@ from datetime import timedelta
 
 from fireflyassets.core import cause
 from fireflyassets.core.cause import Cause, HeldBy
+from fireflyassets.core.errors import OutcomeUnknown
 from fireflyassets.core.failure import Family
-from fireflyassets.core.job import Hold
 from fireflyassets.core.money import Cost
 from fireflyassets.core.priority import Priority
 from fireflyassets.core.status import Status
@@ -16,7 +16,9 @@ from fireflyassets.limiter.memory import MemoryLimiter
 from fireflyassets.limiter.port import ParkReason, item_key
 from fireflyassets.ports.budgets import OverBudget
 from fireflyassets.ports.entries import Claim, Ending, Recorded, Release, Wave, WaveState
+from fireflyassets.stages.steering import Steering
 from fireflyassets.stages.waiting import FRESH
+from fireflyassets.wave import endings
 from fireflyassets.wave.asking import Asking
 from fireflyassets_tests.front_door import (
     CAMPAIGN,
@@ -90,13 +92,28 @@ def test_holds_and_broken_files_count_before_the_line() -> None:
     """The campaign's hold is told of a job that does not know of it yet."""
     here = Counter()
     job_id = here.order("k")
-    hold = Hold("stock is out.", NOON, "marketing")
-    here.door.ledger.hold_campaign(CUSTOMER, CAMPAIGN, hold)
+    steering = Steering(here.door.ledger, here.door.clock, lambda _: timedelta())
+    steering.hold(CUSTOMER, CAMPAIGN, reason="stock is out.", by="ada")
 
     told = here.cause(job_id)
 
     assert isinstance(told, cause.CampaignOnHold)
-    assert told.sentence == "Its campaign is on hold: stock is out."
+    assert told.sentence == "The campaign is on hold (ada): stock is out."
+
+
+def test_a_lost_answer_is_told_once() -> None:
+    """In the fence's own words, without others of the same before them."""
+    here = Counter()
+    claim = here.wave("w", here.order("k"))
+    lost = OutcomeUnknown("art", "send 1 was never answered")
+    release = endings.delayed(lost, now=here.door.clock.now())
+    here.door.ledger.release(claim, release, now=here.door.clock.now())
+
+    told = here.cause(claim.job_id)
+
+    assert isinstance(told, cause.OutcomeUnknown)
+    words = "Step art: the outcome of a paid call is unknown (send 1 was never answered)."
+    assert told.sentence == words
 
 
 def test_a_parked_job_is_told_by_what_parked_it() -> None:
