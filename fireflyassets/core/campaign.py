@@ -148,8 +148,8 @@ class Campaign:
         return ids.partitions_name(self.config.customer, self.config.campaign)
 
     def documents(self) -> dict[str, dict[str, Any]]:
-        """Return what is pinned of its templates and fonts."""
-        return {
+        """Return what is pinned of its templates, fonts and files of actions."""
+        said: dict[str, dict[str, Any]] = {
             "templates": dict(self.templates),
             "frames": {
                 aspect: {layer: frame.to_json() for layer, frame in frames.items()}
@@ -157,13 +157,14 @@ class Campaign:
             },
             "fonts": {name: font.to_json() for name, font in self.fonts.items()},
         }
+        if self.actions:  # Else versions of before there were any would change.
+            said["actions"] = dict(self.actions)
+        return said
 
     def to_json(self) -> bytes:
         """Return the campaign as it is pinned; `from_json` reads it back."""
         config = self.config.model_dump(mode="json", exclude=set(STEERING))
         said = {"config": config, **self.documents()}
-        if self.actions:  # Else versions of before there were any would change.
-            said["actions"] = dict(self.actions)
         return json.dumps(said, sort_keys=True, ensure_ascii=False).encode()
 
 
