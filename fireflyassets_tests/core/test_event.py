@@ -16,7 +16,7 @@ from fireflyassets.core.event import (
     facts_payload,
     schema,
 )
-from fireflyassets.core.status import ENDED, Status
+from fireflyassets.core.status import ENDED
 from fireflyassets_tests.front_door import CUSTOMER, NOON
 
 HALTED = Event("e-1", EventType.CAMPAIGN_HALTED, CUSTOMER, NOON, campaign="spring-launch")
