@@ -77,7 +77,6 @@ class Asking:
                 for family in families
                 if (state := at.state(organisation, family))
             ],
-            parked_for=row.parked_for or HeldBy.INCIDENT,
             ahead=ahead + at.first(campaign, due_at=row.due_at),
             beside=any_calls(traffic.beside),
             starts_at=starts_at(before, each),
