@@ -10,7 +10,6 @@ from typing import Final
 
 from fireflyassets.core.budget import side_by_side
 from fireflyassets.core.campaign import Campaign
-from fireflyassets.core.cause import HeldBy
 from fireflyassets.core.errors import BudgetsUnreadable, UnusableConfiguration
 from fireflyassets.core.failure import Family
 from fireflyassets.core.finish import added, any_calls, starts_at

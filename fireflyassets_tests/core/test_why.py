@@ -51,8 +51,8 @@ TABLE = [
         HeldBy.LIMIT,
     ),
     (Facts(row(not_before=SOON), NOON), cause.Interrupted, HeldBy.INCIDENT),
-    (Facts(row(not_before=SOON), NOON, parked_for=HeldBy.LIMIT), cause.PaceUsed, HeldBy.LIMIT),
-    (Facts(row(not_before=SOON), NOON, parked_for=HeldBy.SHARE), cause.NotItsTurn, HeldBy.SHARE),
+    (Facts(row(not_before=SOON, parked_for=HeldBy.LIMIT), NOON), cause.PaceUsed, HeldBy.LIMIT),
+    (Facts(row(not_before=SOON, parked_for=HeldBy.SHARE), NOON), cause.NotItsTurn, HeldBy.SHARE),
     (Facts(row(not_before=NOON), NOON), cause.InLine, HeldBy.SHARE),
     (Facts(row(Status.RUNNING), NOON, turn=Turn.BEGINS), cause.Beginning, HeldBy.NOTHING),
     (Facts(row(Status.RUNNING), NOON, turn=Turn.WARM), cause.WarmWave, HeldBy.SHARE),
@@ -146,9 +146,9 @@ def test_everything_has_an_answer(
 ) -> None:
     """Whatever a row and the world say together, there is one cause in words."""
     hold = Hold("x", NOON, by) if by else None
-    shown = row(status, human_reviewed=review, hold=hold, not_before=due)
+    shown = row(status, human_reviewed=review, hold=hold, not_before=due, parked_for=parked_for)
 
-    found = why(Facts(shown, NOON, turn=turn, items=items, parked_for=parked_for))
+    found = why(Facts(shown, NOON, turn=turn, items=items))
 
     assert found.cause.sentence
     assert found.cause.lifted_by
