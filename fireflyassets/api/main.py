@@ -78,6 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         guard=composition.guard(settings),
         metrics=factory.metrics,
         campaigns=FileCampaignStore(settings.project, v4=settings.firefly_v4),
+        api_keys=factory.api_keys,
         keys=FetchedKeys(factory.clock, issuer=settings.oidc_issuer, url=settings.oidc_keys_url),
     )
     if chosen.metrics_port is not None:
