@@ -10,7 +10,6 @@ from typing import Final
 
 from fireflyassets.core.budget import side_by_side
 from fireflyassets.core.campaign import Campaign
-from fireflyassets.core.cause import HeldBy
 from fireflyassets.core.errors import BudgetsUnreadable, UnusableConfiguration
 from fireflyassets.core.failure import Family
 from fireflyassets.core.finish import added, any_calls, starts_at
@@ -77,7 +76,6 @@ class Asking:
                 for family in families
                 if (state := at.state(organisation, family))
             ],
-            parked_for=row.parked_for or HeldBy.INCIDENT,
             ahead=ahead + at.first(campaign, due_at=row.due_at),
             beside=any_calls(traffic.beside),
             starts_at=starts_at(before, each),
