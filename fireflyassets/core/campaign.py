@@ -15,6 +15,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstrai
 
 from fireflyassets.core import font, ids, text_rule, text_style
 from fireflyassets.core.font import Font
+from fireflyassets.core.naming import NAMING, Naming
 from fireflyassets.core.priority import Priority
 from fireflyassets.core.recipe import Recipe
 from fireflyassets.core.recipe_step import GenerateStep, Model, SimilarStep, Size
@@ -75,6 +76,9 @@ class CampaignConfig(BaseModel):
     """Operations that its jobs may take in a month; an entry in ``budgets/`` goes before it."""
     review: ReviewMode = ReviewMode.NONE
     retention: Retention = Retention.STANDARD
+    naming: Naming = NAMING
+    """What its files are called, without the suffix: letters, digits, `_`, `-` and the fields
+    `{campaign}`, `{concept}` (the job's own key), `{locale}`, `{aspect}` and `{creative_id}`."""
     cost_tolerance: Decimal = Field(default=Decimal("0.10"), ge=0, le=10)
     """How far the actual operations of a job may pass the estimate, as a share."""
 
@@ -164,6 +168,8 @@ class Campaign:
     def to_json(self) -> bytes:
         """Return the campaign as it is pinned; `from_json` reads it back."""
         config = self.config.model_dump(mode="json", exclude=set(STEERING))
+        if self.config.naming == NAMING:  # As below.
+            del config["naming"]
         said = {"config": config, **self.documents()}
         return json.dumps(said, sort_keys=True, ensure_ascii=False).encode()
 

@@ -13,12 +13,12 @@ import dagster as dg
 
 from fireflyassets.core import ids
 from fireflyassets.core.job import JobRow, StepResult
+from fireflyassets.core.origin import model_of
 from fireflyassets.core.stage import ASSET_OF_STAGE, DELIVERIES
 from fireflyassets.core.why import Facts, why
 from fireflyassets.defs import names
 from fireflyassets.stages import retries
 from fireflyassets.stages.deliver import Delivered
-from fireflyassets.wave.job import model_of
 from fireflyassets.wave.reports import Handed, Made, Subject
 
 Metadata = dict[str, dg.MetadataValue]
@@ -146,7 +146,7 @@ def _versions(row: JobRow) -> Metadata:
 
 
 _HEADER = "| file | size | bytes | sha256 |\n| --- | --- | --- | --- |"
-_DELIVERY_HEADER = "| aspect | file | bytes | tags |\n| --- | --- | --- | --- |"
+_DELIVERY_HEADER = "| aspect | file | tags |\n| --- | --- | --- |"
 
 
 def _file_line(one: StepResult) -> str:
@@ -158,7 +158,7 @@ def _file_line(one: StepResult) -> str:
 def _delivery_line(one: Delivered) -> str:
     tags = ", ".join(f"{name}={value}" for name, value in sorted(one.found.items()))
     name = one.key.rsplit("/", 1)[-1]
-    return f"| {one.aspect} | {name} | {one.picture.size_bytes} | {tags} |"
+    return f"| {one.aspect} | {name} | {tags} |"
 
 
 def _previews(subject: Subject, aspects: list[str], api_url: str) -> dg.MetadataValue:
