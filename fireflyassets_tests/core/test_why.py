@@ -133,7 +133,7 @@ def test_words_of_others_are_quoted_and_never_read() -> None:
     st.sampled_from([None, FACTORY, FENCE, CAMPAIGN, "somebody"]),
     st.sampled_from([None, NOON - timedelta(hours=1), SOON]),
     st.sampled_from([(), (ITEM,), (BLOCKED,), (replace(ITEM, quota=1),)]),
-    st.sampled_from([HeldBy.LIMIT, HeldBy.SHARE, HeldBy.INCIDENT]),
+    st.sampled_from([None, *HeldBy]),
 )
 def test_everything_has_an_answer(
     status: Status,
@@ -142,7 +142,7 @@ def test_everything_has_an_answer(
     by: str | None,
     due: datetime | None,
     items: tuple[Item, ...],
-    parked_for: HeldBy,
+    parked_for: HeldBy | None,
 ) -> None:
     """Whatever a row and the world say together, there is one cause in words."""
     hold = Hold("x", NOON, by) if by else None
