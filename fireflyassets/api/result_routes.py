@@ -124,7 +124,7 @@ def _finish(at: Desk, tenant: str, campaign: str, sums: Sums, *, stopped: bool) 
         why = "No finish is expected: it is on hold or out of service."
         return Expectation(None, None, why)
     loaded = at.ports.catalogue.campaign(tenant, campaign)
-    traffic = at.outlook.traffic(loaded, own=sums.going)
+    traffic = at.outlook.traffic_of(loaded)
     return expected(sums, each_call(loaded), traffic)
 
 

@@ -49,7 +49,9 @@ RULES: Final = {
     "media-type": "The body is of a kind that this route does not read, compressed, or not UTF-8.",
     "missing-reference": "The campaign's recipe starts from a picture that comes with the job.",
     "mismatch": "The header Idempotency-Key and the field idempotencyKey may not differ.",
-    "missing": "A job needs an idempotency key, so that sending it again makes no second one.",
+    "method": "An address takes the methods that it allows, and no other.",
+    "missing": "A job needs an idempotency key, so that sending it again makes no second one; a "
+    "new campaign every field that it takes over from no other.",
     "nonce": "The identity provider answered another sign-in than the one that was asked for.",
     "noncharacter": "Some code points are no characters; queues refuse them.",
     "not-yet": "The token is from the future.",

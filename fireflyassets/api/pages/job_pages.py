@@ -111,7 +111,7 @@ def _page(
     status: HTTPStatus = HTTPStatus.OK,
 ) -> Response:
     history = history_of(at, row)
-    is_over = row.status not in {Status.QUEUED, Status.RUNNING}
+    is_over = row.status in ENDED
     values = {
         "told": told,
         "done": _DONE.get(told.done),
