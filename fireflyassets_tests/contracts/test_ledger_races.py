@@ -149,7 +149,9 @@ def test_bindings_of_one_job_all_arrive(ledger_world: World) -> None:
     _at_once(
         12,
         lambda n: ledger_world.ledger.bind(
-            claim, result(claim, f"layout.{n}"), [operation(claim, f"urn:{n}")]
+            claim,
+            result(claim, f"layout.{n}"),
+            [operation(claim, f"urn:{n}", step=f"layout.{n}")],
         ),
     )
 

@@ -22,6 +22,7 @@ from fireflyassets.adapters.ledger_rules import FAULTS, as_asked, is_claimable, 
 from fireflyassets.adapters.outbox import StatusEvent, status_event
 from fireflyassets.core.budget import Booking
 from fireflyassets.core.errors import OwnershipLost
+from fireflyassets.core.ids import delivery_folder
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import Status
 from fireflyassets.ports.budgets import OverBudget
@@ -147,7 +148,8 @@ class LedgerTurns(LedgerBase):
         after = claim.booking.settled(ending.cost) if claim.booking else None
         of = (claim.job_id, claim.customer)
         more = settled(self._tables, *of, claim.booking, after, ending.ended_at)
-        answer = self._move(claim, ended(claim.job_id, ending, after), condition, event, more)
+        change = ended(claim.customer, event.campaign, claim.job_id, ending, after)
+        answer = self._move(claim, change, condition, event, more)
         if isinstance(answer, Committed):
             return ending.status
         row = _row_of(answer)
@@ -202,13 +204,16 @@ class LedgerTurns(LedgerBase):
         return row.campaign_id
 
 
-def ended(job_id: str, ending: Ending, booking: Booking | None) -> Change:
+def ended(
+    customer: str, campaign: str, job_id: str, ending: Ending, booking: Booking | None
+) -> Change:
     """Return what an ending writes into a job's row, and what it takes of budgets from then on."""
+    folder = delivery_folder(customer, campaign, job_id)
     return Change(
         sets={
             "status": to.text(ending.status),
             "reason": None if ending.reason is None else to.text(ending.reason),
-            "outputs": to.texts(ending.outputs),
+            "outputs": to.within(folder, ending.outputs),
             **codec.cost_attributes(job_id, ending.cost),
             **written(booking),
             "updatedAt": to.instant(ending.ended_at),
