@@ -60,6 +60,12 @@ class PillowPictures(PictureReader):
         with Image.open(io.BytesIO(content), formats=_FORMATS) as picture:
             return unfilled(picture, slots)
 
+    def xmp(self, content: bytes) -> bytes | None:
+        """Return the XMP packet that a picture holds; None where it holds none."""
+        with Image.open(io.BytesIO(content), formats=_FORMATS) as picture:
+            said: object = picture.info.get("xmp")
+        return said if isinstance(said, bytes) else None
+
     def thumbnail(self, content: bytes, *, width: int) -> bytes:
         """Return *content* as WebP within a 4:3 box of *width* pixels."""
         with Image.open(io.BytesIO(content), formats=_FORMATS) as picture:

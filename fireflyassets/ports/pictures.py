@@ -71,5 +71,9 @@ class PictureReader(ABC):
         """Return the layers in which a picture still shows what the template did."""
 
     @abstractmethod
+    def xmp(self, content: bytes) -> bytes | None:
+        """Return the XMP packet that a picture holds; None where it holds none."""
+
+    @abstractmethod
     def thumbnail(self, content: bytes, *, width: int) -> bytes:
         """Return *content* as WebP within a 4:3 box of *width* pixels."""
