@@ -15,6 +15,7 @@ from typing import Final
 from fireflyassets.core.budget import Booking
 from fireflyassets.core.failure import FailureClass
 from fireflyassets.core.money import Cost
+from fireflyassets.core.review import Judgement
 from fireflyassets.core.status import HumanReview, Status
 
 
@@ -166,6 +167,10 @@ class JobRow:
     """The class of the fault that it ended by; None while it has not, or where nobody said."""
     unsettled: bool = False
     """An open call may still move it: the fence holds it, or it ended with a call in flight."""
+    looks: tuple[int, ...] = ()
+    """Perceptual hashes of its outputs, in their order; empty where they were not taken."""
+    judged: Judgement | None = None
+    """The last decision on its outputs, without its note."""
 
     @property
     def cost(self) -> Cost:

@@ -71,5 +71,9 @@ class PictureReader(ABC):
         """Return the layers in which a picture still shows what the template did."""
 
     @abstractmethod
+    def perceptual(self, content: bytes) -> int:
+        """Return the perceptual hash of a picture that decodes."""
+
+    @abstractmethod
     def thumbnail(self, content: bytes, *, width: int) -> bytes:
         """Return *content* as WebP within a 4:3 box of *width* pixels."""

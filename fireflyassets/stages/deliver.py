@@ -23,6 +23,8 @@ class Delivered:
     picture: Picture
     wanted: Mapping[str, str]
     found: Mapping[str, str]
+    look: int | None = None
+    """Its perceptual hash; None where nobody had its bytes in hand."""
 
     @property
     def tagged(self) -> bool:
@@ -49,7 +51,8 @@ async def deliver(
         tools.objects.put, key, content, media_type=made.picture.media_type, tags=wanted
     )
     found = await tools.transfer(tools.objects.tags, key)
-    return Delivered(aspect, key, made.picture, wanted, found or {})
+    look = await tools.transfer(tools.pictures.perceptual, content)
+    return Delivered(aspect, key, made.picture, wanted, found or {}, look)
 
 
 def final_key(job: JobInHand, aspect: str, picture: Picture) -> str:

@@ -3,10 +3,13 @@
 from collections.abc import Mapping
 
 from fireflyassets.adapters.memory.objects import MemoryObjects
+from fireflyassets.adapters.pillow import PillowPictures
+from fireflyassets.core.campaign import ReviewMode
 from fireflyassets.core.status import Status
 from fireflyassets.limiter.virtual_time import run
 from fireflyassets.wave.reports import Check, Checked, Turn
-from fireflyassets_tests.floor import ASPECTS, floor
+from fireflyassets_tests.floor import ASPECTS, floor, recipe
+from fireflyassets_tests.front_door import FixedCatalogue, config
 
 
 def test_keys_say_what_they_hold() -> None:
@@ -49,5 +52,24 @@ def test_untagged_files_fail_the_job() -> None:
         assert ended[job].turn is Turn.FAILED
         assert here.row(job).status is Status.DLQ
         assert here.row(job).outputs == ()
+
+    run(scenario)
+
+
+def test_a_row_knows_how_its_outputs_look_and_stays_while_they_are_reviewed() -> None:
+    """Reviewers see near pictures together, and what waits for them does not expire."""
+
+    async def scenario() -> None:
+        templates = {aspect: f"{aspect}.psd" for aspect in ASPECTS}
+        reviewed = config(
+            aspects=ASPECTS, templates=templates, recipe=recipe(), review=ReviewMode.REQUIRED
+        )
+        here = floor(catalogue=FixedCatalogue(reviewed))
+        (job,) = here.order(1)
+        await here.work([job])
+        row = here.row(job)
+        contents = [here.objects.get(key) or b"" for key in row.outputs]
+        assert row.looks == tuple(map(PillowPictures().perceptual, contents))
+        assert row.ttl is None
 
     run(scenario)

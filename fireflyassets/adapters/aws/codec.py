@@ -1,9 +1,7 @@
 """Jobs and waves to and from DynamoDB items: one typed codec.
 
-Belongs here: attribute names and index attributes of the tables ``jobs`` and ``waves``.
-Does not: ``work`` (``aws/work_codec.py``), ``outbox`` (``aws/event_codec.py``), when something is
-written. An attribute
-that would be None is absent.
+Belongs here: attribute names and index attributes of the tables ``jobs`` and ``waves``. Does not:
+other tables (``aws/*_codec.py``), when something is written. What would be None is absent.
 """
 
 from datetime import datetime, timedelta
@@ -11,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from zlib import crc32
 
 from fireflyassets.adapters.aws import attributes as to
+from fireflyassets.adapters.aws import review_codec
 from fireflyassets.adapters.aws.attributes import Item, Reader
 from fireflyassets.adapters.aws.budget_codec import booking_attribute, booking_of
 from fireflyassets.adapters.ledger_rules import is_claimable
@@ -147,6 +146,8 @@ def _optional_attributes(row: JobRow) -> "dict[str, AttributeValueTypeDef | None
         "endedAt": to.instant(row.ended_at) if row.ended_at else None,
         "failure": None if row.failure is None else to.text(row.failure),
         "booking": booking_attribute(row.booking) if row.booking else None,
+        "looks": review_codec.looks_attribute(row.looks),
+        "judged": review_codec.judged_attribute(row.judged) if row.judged else None,
     }
 
 
@@ -166,6 +167,7 @@ def _index_attributes(row: JobRow) -> "dict[str, AttributeValueTypeDef | None]":
         "deadKey": dead_key(row.status),
         "runningKey": to.text(RUNNING) if working else None,
         "runningSort": running_sort(row.wave or "", row.job_id) if working else None,
+        **review_codec.pending_attributes(row, row.human_reviewed),
     }
 
 
@@ -206,6 +208,8 @@ def job_row(item: Item) -> JobRow:
         cancel=_cancel_of(read),
         failure=class_named(read.maybe_text("failure")),
         unsettled=read.maybe_text("runningKey") == UNSETTLED,
+        looks=review_codec.looks_of(read),
+        judged=review_codec.judged_of(read),
     )
 
 

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from fireflyassets.adapters.aws import attributes as to
-from fireflyassets.adapters.aws import codec, owed_codec
+from fireflyassets.adapters.aws import codec, owed_codec, review_codec
 from fireflyassets.adapters.aws.attributes import Item
 from fireflyassets.adapters.aws.booking import as_read, replayed, settled, written
 from fireflyassets.adapters.aws.database import Cancelled, Committed
@@ -209,6 +209,7 @@ def ended(job_id: str, ending: Ending, booking: Booking | None) -> Change:
             "status": to.text(ending.status),
             "reason": None if ending.reason is None else to.text(ending.reason),
             "outputs": to.texts(ending.outputs),
+            "looks": review_codec.looks_attribute(ending.looks),
             **codec.cost_attributes(job_id, ending.cost),
             **written(booking),
             "updatedAt": to.instant(ending.ended_at),
