@@ -145,6 +145,11 @@ def delivery_key(customer: str, campaign: str, job: str, aspect: str, filename: 
     return f"{customer}/{campaign}/{job}/{aspect}/{filename}"
 
 
+def rejected_key(delivery: str) -> str:
+    """Return where a rendition lies that was rejected or recalled."""
+    return f"rejected/{delivery}"
+
+
 def delivered_aspect(key: str) -> str:
     """Return the aspect that a `delivery_key` holds."""
     return key.split("/")[3]
