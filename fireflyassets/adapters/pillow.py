@@ -68,6 +68,12 @@ class PillowPictures(PictureReader):
             grey = picture.convert("L").resize((COLUMNS, ROWS), Image.Resampling.BOX)
             return difference_hash(grey.tobytes())
 
+    def xmp(self, content: bytes) -> bytes | None:
+        """Return the XMP packet that a picture holds; None where it holds none."""
+        with Image.open(io.BytesIO(content), formats=_FORMATS) as picture:
+            said: object = picture.info.get("xmp")
+        return said if isinstance(said, bytes) else None
+
     def thumbnail(self, content: bytes, *, width: int) -> bytes:
         """Return *content* as WebP within a 4:3 box of *width* pixels."""
         with Image.open(io.BytesIO(content), formats=_FORMATS) as picture:

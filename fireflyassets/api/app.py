@@ -7,6 +7,7 @@ from fireflyassets.api import (
     campaign_routes,
     description,
     intake_routes,
+    key_routes,
     open_routes,
     plan_routes,
     problems,
@@ -46,6 +47,7 @@ def create_app(ports: Ports, settings: Settings, sign_in: SignIn) -> FastAPI:
         why_routes,
         steering_routes,
         webhook_routes,
+        key_routes,
         campaign_routes,
         open_routes,
     ):

@@ -9,18 +9,17 @@ from typing import Annotated, Final
 
 from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse, Response
-from pydantic import ValidationError
 
 from fireflyassets.api import answers
 from fireflyassets.api import review_shapes as shapes
 from fireflyassets.api.answers import place
-from fireflyassets.api.bodies import JobBody, json_fields
+from fireflyassets.api.bodies import JobBody
 from fireflyassets.api.description import refusals
 from fireflyassets.api.desk import AtDesk, Desk, Reviewer, job_row, require_campaign
 from fireflyassets.api.problems import ProblemRaised
 from fireflyassets.api.tokens import Caller
-from fireflyassets.api.webhook_shapes import body as described
-from fireflyassets.api.webhook_shapes import problems_of
+from fireflyassets.api.wishes import body as described
+from fireflyassets.api.wishes import wish
 from fireflyassets.core.request import Problem
 from fireflyassets.stages.review import Outcome, Pick, Ruling
 
@@ -73,13 +72,11 @@ def decide_on_jobs(at: AtDesk, who: Reviewer, campaign: str, body: JobBody) -> R
     Sending the same again decides nothing twice.
     """
     require_campaign(at, who.tenant, campaign)
-    try:
-        wish = shapes.Decision.model_validate(dict(json_fields(body)))
-    except ValidationError as error:
-        raise _refused(*problems_of(error)) from error
-    told = decide(at, who, campaign, wish.picks(), wish.ruling(who.subject))
+    said = wish(shapes.Decision, body, of="decision")
+    told = decide(at, who, campaign, said.picks(), said.ruling(who.subject))
     if isinstance(told, tuple):
-        raise _refused(*told)
+        status = HTTPStatus.UNPROCESSABLE_ENTITY
+        raise ProblemRaised(status, "The decision is not right.", *told)
     return JSONResponse(shapes.decided(told), headers=_PRIVATE)
 
 
@@ -105,7 +102,3 @@ def decide(
         at.showing.tag(told.rows)
         at.campaigns.moved(who.tenant, campaign)
     return told
-
-
-def _refused(*problems: Problem) -> ProblemRaised:
-    return ProblemRaised(HTTPStatus.UNPROCESSABLE_ENTITY, "The decision is not right.", *problems)

@@ -15,6 +15,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstrai
 
 from fireflyassets.core import font, ids, text_rule, text_style
 from fireflyassets.core.font import Font
+from fireflyassets.core.naming import NAMING, Naming
 from fireflyassets.core.priority import Priority
 from fireflyassets.core.recipe import Recipe
 from fireflyassets.core.recipe_step import GenerateStep, Model, SimilarStep, Size
@@ -75,6 +76,9 @@ class CampaignConfig(BaseModel):
     """Operations that its jobs may take in a month; an entry in ``budgets/`` goes before it."""
     review: ReviewMode = ReviewMode.NONE
     retention: Retention = Retention.STANDARD
+    naming: Naming = NAMING
+    """What its files are called, without the suffix: letters, digits, `_`, `-` and the fields
+    `{campaign}`, `{concept}` (the job's own key), `{locale}`, `{aspect}` and `{creative_id}`."""
     cost_tolerance: Decimal = Field(default=Decimal("0.10"), ge=0, le=10)
     """How far the actual operations of a job may pass the estimate, as a share."""
 
@@ -148,8 +152,8 @@ class Campaign:
         return ids.partitions_name(self.config.customer, self.config.campaign)
 
     def documents(self) -> dict[str, dict[str, Any]]:
-        """Return what is pinned of its templates and fonts."""
-        return {
+        """Return what is pinned of its templates, fonts and files of actions."""
+        said: dict[str, dict[str, Any]] = {
             "templates": dict(self.templates),
             "frames": {
                 aspect: {layer: frame.to_json() for layer, frame in frames.items()}
@@ -157,13 +161,16 @@ class Campaign:
             },
             "fonts": {name: font.to_json() for name, font in self.fonts.items()},
         }
+        if self.actions:  # Else versions of before there were any would change.
+            said["actions"] = dict(self.actions)
+        return said
 
     def to_json(self) -> bytes:
         """Return the campaign as it is pinned; `from_json` reads it back."""
         config = self.config.model_dump(mode="json", exclude=set(STEERING))
+        if self.config.naming == NAMING:  # As below.
+            del config["naming"]
         said = {"config": config, **self.documents()}
-        if self.actions:  # Else versions of before there were any would change.
-            said["actions"] = dict(self.actions)
         return json.dumps(said, sort_keys=True, ensure_ascii=False).encode()
 
 

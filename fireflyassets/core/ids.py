@@ -150,6 +150,11 @@ def rejected_key(delivery: str) -> str:
     return f"rejected/{delivery}"
 
 
+def sidecar_key(delivery: str) -> str:
+    """Return the key of what is told of a file, beside it."""
+    return f"{delivery}.json"
+
+
 def delivered_aspect(key: str) -> str:
     """Return the aspect that a `delivery_key` holds."""
     return key.split("/")[3]

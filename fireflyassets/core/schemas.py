@@ -1,14 +1,15 @@
-"""JSON Schemas: the forms that others write for us, as documents that editors and clients read.
+"""JSON Schemas: the forms that others write for us or read, as documents for editors and clients.
 
-Belongs here: a campaign's file, a job, a message of the job queue, a reason. Does not: the rules
-that no schema can say, such as a campaign's own locales (``core/request.py``).
+Belongs here: a campaign's file, a job, a message of the job queue, a reason, a sidecar.
+Does not: the rules that no schema can say, such as a campaign's own locales (``core/request.py``).
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from fireflyassets.core import ids
+from fireflyassets.core import ids, sidecar
 from fireflyassets.core.campaign import CampaignConfig
+from fireflyassets.core.disclosure import SourceType
 from fireflyassets.core.message import VERSION
 from fireflyassets.core.request import KEY_FIELD, PROMPT_LIMIT, REASON_LIMIT
 
@@ -119,6 +120,56 @@ def _message() -> Schema:
     return _named(body, "A job, as a message of the job queue")
 
 
+def _sidecar() -> Schema:
+    text, words, number = {"type": "string"}, {"type": ["string", "null"]}, {"type": "integer"}
+    digest = {"type": "string", "pattern": f"^{ids.DIGEST.pattern}$"}
+    file = {
+        "name": text,
+        "mediaType": text,
+        "width": number,
+        "height": number,
+        "bytes": number,
+        "sha256": digest,
+    }
+    original = {
+        "step": text,
+        "key": text | {"description": "Of the untouched picture in the bucket."},
+        "sha256": digest,
+        "model": words,
+        "seed": {"type": ["integer", "null"]},
+    }
+    return _closed(
+        {
+            "version": {"const": sidecar.VERSION},
+            "creativeId": text | {"pattern": "^[0-9a-f]{12}$"},
+            "file": _closed(file),
+            "customer": text,
+            "campaign": text,
+            "campaignVersion": text,
+            "jobId": text,
+            "concept": text | {"description": "The job's own key."},
+            "generation": number,
+            "locale": text,
+            "aspect": text,
+            "templateSha256": words,
+            "digitalSourceType": {"enum": [*(one.value for one in SourceType), None]},
+            "generatedBy": text | {"description": "As the tag says it."},
+            "modelId": words | {"description": "Of a custom model."},
+            "originals": {"type": "array", "items": _closed(original)},
+        }
+    ) | {"title": "What is told of a delivered file, in <file>.json beside it"}
+
+
+def _closed(properties: Schema) -> Schema:
+    """Return an object that has all these properties and no other."""
+    return {
+        "type": "object",
+        "required": [*properties],
+        "additionalProperties": False,
+        "properties": properties,
+    }
+
+
 def _named(schema: Schema, title: str) -> Schema:
     kept = {name: value for name, value in schema.items() if name != "example"}
     return {"title": title} | kept
@@ -128,6 +179,7 @@ SCHEMAS: Final[Mapping[str, Callable[[], Schema]]] = {
     "campaign": _campaign,
     "job": _job,
     "message": _message,
+    "sidecar": _sidecar,
 }
 """Name -> what makes the document."""
 

@@ -9,7 +9,8 @@ import re
 from typing import Final
 
 from fireflyassets.core.campaign import CampaignConfig
-from fireflyassets.core.status import HumanReview
+from fireflyassets.core.job import JobRow
+from fireflyassets.core.origin import Origin
 
 _ILLEGAL: Final = re.compile(r"[^\w .:/=+\-@]", re.ASCII)
 VALUE_LIMIT: Final = 256
@@ -41,14 +42,15 @@ def generated_by(model: str | None) -> str:
     return names.get(model) or legal_value(f"firefly-{model}")
 
 
-def rendition_tags(
-    campaign: CampaignConfig, *, model: str | None, review: HumanReview
-) -> dict[str, str]:
+def rendition_tags(campaign: CampaignConfig, row: JobRow, origin: Origin) -> dict[str, str]:
     """Return the whole tag set of a rendition; S3 replaces sets, so it is always whole."""
-    return {
+    tags = {
         "customer": legal_value(campaign.customer),
         "campaign": legal_value(campaign.campaign),
-        "generated-by": generated_by(model),
-        "human-reviewed": review.value,
+        "generated-by": generated_by(origin.model),
+        "human-reviewed": row.human_reviewed.value,
         "retention": campaign.retention.value,
     }
+    if origin.custom_model:
+        tags["model-id"] = legal_value(origin.custom_model)
+    return tags

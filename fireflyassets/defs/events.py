@@ -13,13 +13,12 @@ import dagster as dg
 
 from fireflyassets.core import ids
 from fireflyassets.core.job import JobRow, StepResult
+from fireflyassets.core.origin import model_of
 from fireflyassets.core.stage import ASSET_OF_STAGE, DELIVERIES
 from fireflyassets.core.why import Facts, why
 from fireflyassets.defs import names
 from fireflyassets.stages import retries
 from fireflyassets.stages.deliver import Delivered
-from fireflyassets.wave.asking import parked_for
-from fireflyassets.wave.job import model_of
 from fireflyassets.wave.reports import Handed, Made, Subject
 
 Metadata = dict[str, dg.MetadataValue]
@@ -54,7 +53,7 @@ def of(
 def waiting(rows: Iterable[JobRow], now: datetime) -> Iterator[dg.AssetObservation]:
     """Yield what partitions show of jobs that a run has not delivered: what holds each."""
     for row in rows:
-        cause = why(Facts(row, now, parked_for=parked_for(row))).cause
+        cause = why(Facts(row, now)).cause
         metadata: Metadata = {
             "held_by": dg.MetadataValue.text(cause.held_by.value),
             "reason": dg.MetadataValue.text(cause.sentence),
@@ -147,7 +146,7 @@ def _versions(row: JobRow) -> Metadata:
 
 
 _HEADER = "| file | size | bytes | sha256 |\n| --- | --- | --- | --- |"
-_DELIVERY_HEADER = "| aspect | file | bytes | tags |\n| --- | --- | --- | --- |"
+_DELIVERY_HEADER = "| aspect | file | tags |\n| --- | --- | --- |"
 
 
 def _file_line(one: StepResult) -> str:
@@ -159,7 +158,7 @@ def _file_line(one: StepResult) -> str:
 def _delivery_line(one: Delivered) -> str:
     tags = ", ".join(f"{name}={value}" for name, value in sorted(one.found.items()))
     name = one.key.rsplit("/", 1)[-1]
-    return f"| {one.aspect} | {name} | {one.picture.size_bytes} | {tags} |"
+    return f"| {one.aspect} | {name} | {tags} |"
 
 
 def _previews(subject: Subject, aspects: list[str], api_url: str) -> dg.MetadataValue:

@@ -11,6 +11,7 @@ from decimal import Decimal
 from enum import StrEnum
 
 from fireflyassets.core.budget import Booking
+from fireflyassets.core.cause import HeldBy
 from fireflyassets.core.failure import FailureClass, Family
 from fireflyassets.core.job import Hold, JobRow, StepResult
 from fireflyassets.core.money import Cause, Cost, cost_of
@@ -269,6 +270,8 @@ class Release:
     reason: str
     not_before: datetime | None = None
     hold: Hold | None = None
+    held_by: HeldBy | None = None
+    """What the reason is about; None: nobody says."""
     crashed: bool = False
     """A takeover: the process died under it. Counts a crash, which is not an attempt, and raises
     the epoch, so that nothing a zombie still writes is bound."""

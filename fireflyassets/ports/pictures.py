@@ -75,5 +75,9 @@ class PictureReader(ABC):
         """Return the perceptual hash of a picture that decodes."""
 
     @abstractmethod
+    def xmp(self, content: bytes) -> bytes | None:
+        """Return the XMP packet that a picture holds; None where it holds none."""
+
+    @abstractmethod
     def thumbnail(self, content: bytes, *, width: int) -> bytes:
         """Return *content* as WebP within a 4:3 box of *width* pixels."""

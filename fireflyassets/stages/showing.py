@@ -33,18 +33,18 @@ class Showing:
     ledger: JobLedger
     objects: ObjectStore
 
-    def tag(self, rows: Sequence[JobRow]) -> int:
-        """Tag the objects of *rows* by their last decisions; return for how many that is all.
+    def tag(self, rows: Sequence[JobRow]) -> None:
+        """Tag the outputs of *rows* by their last decisions, wherever they lie now.
 
-        The others stay due: they have to be moved, or the bucket did not answer.
+        They stay due: what lies beside them is tagged, and what must be is moved, by `show_due`.
         """
-        return self._each(rows, self._tagged)
+        self._each(rows, self._tagged)
 
     def show_due(self, *, most: int) -> int:
-        """Tag and move the objects of up to *most* rows that are due; one process alone may."""
-        return self._each(self.ledger.unshown(View.OBJECTS, most=most), self._shown)
+        """Tag and move what is due of up to *most* rows; return of how many. One process may."""
+        return sum(self._each(self.ledger.unshown(View.OBJECTS, most=most), self._shown))
 
-    def _each(self, rows: Sequence[JobRow], work: Callable[[JobRow], bool]) -> int:
+    def _each(self, rows: Sequence[JobRow], work: Callable[[JobRow], bool]) -> list[bool]:
         def guarded(row: JobRow) -> bool:
             try:
                 return work(row)
@@ -53,17 +53,15 @@ class Showing:
                 return False
 
         with ThreadPoolExecutor(max(1, min(_WRITERS, len(rows)))) as pool:
-            return sum(pool.map(guarded, rows))
+            return list(pool.map(guarded, rows))
 
     def _tagged(self, row: JobRow) -> bool:
-        return self._settle(row, may_move=False)
+        return all([self._place(key, row, may_move=False) for key in row.outputs])  # noqa: C419 - each, whatever became of those before.
 
     def _shown(self, row: JobRow) -> bool:
-        return self._settle(row, may_move=True)
-
-    def _settle(self, row: JobRow, *, may_move: bool) -> bool:
         while True:
-            if not all([self._place(key, row, may_move=may_move) for key in row.outputs]):  # noqa: C419 - each, whatever became of those before.
+            keys = (*row.outputs, *map(ids.sidecar_key, row.outputs))
+            if not all([self._place(key, row, may_move=True) for key in keys]):  # noqa: C419 - as above.
                 return False
             if self.ledger.shown(row, View.OBJECTS):
                 return True
@@ -82,8 +80,7 @@ class Showing:
             there = self.objects.tags(source)
         found = there if here is None else here
         if found is None:
-            _log.warning("job %s: its output is gone from the bucket: %s", row.job_id, key)
-            return True
+            return True  # The lifecycle has taken it, or there never was one.
         wanted = {**found, "human-reviewed": review.value}
         if here is None and may_move:
             kept = self.objects.copy(source, target, tags=wanted)

@@ -92,4 +92,4 @@ def delayed(trouble: errors.JobDelayed, *, now: datetime) -> Release:
     if trouble.until is None:
         by = FENCE if isinstance(trouble, errors.OutcomeUnknown) else FACTORY
         return Release(str(trouble), hold=Hold(str(trouble), now, by))
-    return Release(str(trouble), not_before=trouble.until)
+    return Release(str(trouble), not_before=trouble.until, held_by=trouble.held_by)

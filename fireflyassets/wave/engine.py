@@ -123,6 +123,7 @@ class WaveEngine:
         for row in rows:
             await self._room()
             self.active += 1
+            self.first_tickets.begun += 1
             turns.append(asyncio.create_task(self._turn(row)))
         # A turn that crashes stops the wave, but every answer that is out is heard and stored.
         await all_ended(turns)

@@ -15,6 +15,7 @@ from fireflyassets.core import copy_check, errors, layer_list
 from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.job import JobRow, StepResult
 from fireflyassets.core.money import Cost
+from fireflyassets.core.origin import origin_of
 from fireflyassets.core.photoshop_step import ComposeStep, Step
 from fireflyassets.core.recipe import Recipe, stored_name
 from fireflyassets.core.recipe_step import JOB_TEXTS, REFERENCE, OnFailure
@@ -164,10 +165,11 @@ class JobRun:
         if self.job.cancelled.is_set():
             now = self.tools.clock.now()
             raise errors.Stopped("The job is cancelled before it is delivered.", until=now)
-        model = model_of(pictures.values())
+        recipe = self.tools.campaign.config.recipe
+        origin = origin_of(recipe, pictures.values())
         deliveries = tuple(
             await all_ended(
-                deliver(self.tools, self.job, aspect, made, model=model)
+                deliver(self.tools, self.job, aspect, made, origin)
                 for aspect, made in renditions.items()
             )
         )
@@ -177,7 +179,7 @@ class JobRun:
         self.report(checked)
         if not checked.passed:
             _log.warning("job %s is over its estimate: %s", self.job.row.job_id, checked.facts)
-        retries = spent(self.job.row, history, self.tools.campaign.config.recipe)
+        retries = spent(self.job.row, history, recipe)
         self.report(Handed(self._subject(), deliveries, cost, retries))
         untagged = [one.aspect for one in deliveries if not one.tagged]
         self.report(tagging(self.job.row.job_id, deliveries))
@@ -245,11 +247,6 @@ def stored(job: StoredJob, step: Step, *, composed: bool) -> dict[str, StepResul
         for aspect in job.request.aspects
     }
     return {aspect: one for aspect, one in found.items() if one is not None}
-
-
-def model_of(pictures: Iterable[StepResult]) -> str | None:
-    """Return the model of the first picture that one has made; None where none has."""
-    return next((one.model for one in pictures if one.model), None)
 
 
 async def all_ended(works: Iterable[Awaitable[T]]) -> list[T]:

@@ -12,6 +12,7 @@ from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.errors import UnreadableManifest
 from fireflyassets.core.job import JobRow, StepResult
 from fireflyassets.core.money import Cost
+from fireflyassets.core.origin import origin_of
 from fireflyassets.core.stage import Stage
 from fireflyassets.core.status import Status
 from fireflyassets.core.tags import rendition_tags
@@ -22,7 +23,6 @@ from fireflyassets.stages.deliver import Delivered
 from fireflyassets.stages.retries import spent
 from fireflyassets.wave.job import (
     cost_check,
-    model_of,
     review_check,
     stored,
     stored_renditions,
@@ -68,8 +68,7 @@ def retold(
         reports.append(Made(subject, Stage.COMPOSE, tuple(chain.from_iterable(made))))
     reports.append(cost_check(row, job.history.cost, campaign))
     if row.status is Status.SUCCEEDED:
-        model = model_of(pictures)
-        deliveries = _delivered(objects, campaign, row, renditions, model=model)
+        deliveries = _delivered(objects, campaign, job, renditions)
         retries = spent(row, job.history, recipe)
         reports.append(Handed(subject, deliveries, job.history.cost, retries))
         reports += [tagging(row.job_id, deliveries), review_check(row)]
@@ -90,18 +89,19 @@ def settled(row: JobRow, campaign: Campaign) -> list[Checked]:
 
 
 def _delivered(
-    objects: ObjectStore,
-    campaign: Campaign,
-    row: JobRow,
-    renditions: Mapping[str, StepResult],
-    *,
-    model: str | None,
+    objects: ObjectStore, campaign: Campaign, job: StoredJob, renditions: Mapping[str, StepResult]
 ) -> tuple[Delivered, ...]:
-    wanted = rendition_tags(campaign.config, model=model, review=row.human_reviewed)
+    config, row = campaign.config, job.row
+    pictures = (made for one in config.recipe.pictures() if (made := job.made(one.name)))
+    wanted = rendition_tags(config, row, origin_of(config.recipe, pictures))
     by_aspect = {ids.delivered_aspect(key): key for key in row.outputs}
     return tuple(
         Delivered(
-            aspect, by_aspect[aspect], made.picture, wanted, objects.tags(by_aspect[aspect]) or {}
+            aspect,
+            by_aspect[aspect],
+            made.picture,
+            wanted,
+            objects.tags(by_aspect[aspect]) or {},
         )
         for aspect, made in renditions.items()
         if aspect in by_aspect

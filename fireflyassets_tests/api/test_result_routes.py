@@ -310,9 +310,17 @@ def test_unknown_routes_and_methods_are_problems() -> None:
     """In the one shape."""
     desk = clerk()
 
-    answers = [desk.ask("GET", "/nothing"), desk.ask("DELETE", "/v1/jobs")]
+    paths = {"/nothing": "GET", "/v1/jobs": "DELETE", "/v1/plans/secret/release": "GET"}
+    answers = [desk.ask(method, path) for path, method in paths.items()]
 
-    assert [answer.status_code for answer in answers] == [404, 405]
+    assert [answer.status_code for answer in answers] == [404, 405, 405]
+    assert [one["rule"] for answer in answers for one in answer.json()["problems"]] == [
+        "unknown",
+        "method",
+        "method",
+    ]
+    assert answers[1].json()["problems"][0]["fix"] == "Send POST."
+    assert "secret" not in answers[2].text
     assert {answer.headers["Content-Type"] for answer in answers} == {"application/problem+json"}
 
 

@@ -10,6 +10,7 @@ from decimal import Decimal
 
 import pytest
 
+from fireflyassets.core.cause import HeldBy
 from fireflyassets.core.errors import OwnershipLost
 from fireflyassets.core.job import Hold
 from fireflyassets.core.money import Cost
@@ -87,6 +88,23 @@ def test_released_job_takes_its_place_in_line_again(ledger_world: World) -> None
         row,
         young,
     ]
+
+
+def test_parked_job_keeps_what_its_reason_is_about_until_it_is_claimed(
+    ledger_world: World,
+) -> None:
+    """Told as data beside the sentence, by the row and by every list; a later release says anew."""
+    claim = ledger_world.running()
+    later = NOON + timedelta(minutes=5)
+    parked = Release("no ticket", not_before=later, held_by=HeldBy.SHARE)
+
+    ledger_world.ledger.release(claim, parked, now=NOON)
+    told = [ledger_world.row(claim), *ledger_world.ledger.campaign_jobs(ACME, SPRING)]
+    again = ledger_world.ledger.claim(claim.job_id, ACME, "w-2", now=NOON)
+
+    assert [row.parked_for for row in told] == [HeldBy.SHARE, HeldBy.SHARE]
+    assert again is not None
+    assert ledger_world.row(claim).parked_for is None
 
 
 def test_parked_job_is_due_later_but_may_be_claimed_by_name(ledger_world: World) -> None:

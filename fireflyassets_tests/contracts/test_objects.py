@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import pytest
 
+from fireflyassets.core.tags import legal_value
 from fireflyassets_tests.contracts.stores import ObjectWorld
 
 KEY = "acme/spring/job-1/1080x1080/hero é+ &.jpg"
@@ -25,6 +26,29 @@ def test_object_reads_back_with_its_tags(object_world: ObjectWorld) -> None:
     assert object_world.store.get(KEY) == content
     assert object_world.store.exists(KEY)
     assert object_world.store.tags(KEY) == TAGS
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Spring (EU)",
+        "Été \u2013 50% off!",
+        "🌱",
+        "x" * 257,
+        "trailing ",
+        "",
+        "aws:x",
+        "\ud83d",
+        "a+b&c=d",
+    ],
+)
+def test_any_text_is_taken_in_its_legal_form(object_world: ObjectWorld, text: str) -> None:
+    """No store refuses a tag, or keeps another one, whatever a campaign is called."""
+    tags = {**TAGS, "campaign": legal_value(text)}
+
+    object_world.store.put(KEY, b"picture", media_type=JPEG, tags=tags)
+
+    assert object_world.store.tags(KEY) == tags
 
 
 def test_absent_object_is_none(object_world: ObjectWorld) -> None:

@@ -6,8 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fireflyassets.core.disclosure import SourceType
+from fireflyassets.core.origin import Origin
 from fireflyassets.core.status import HumanReview
 from fireflyassets.core.tags import TAG_LIMIT, VALUE_LIMIT, legal_value, rendition_tags
+from fireflyassets_tests.contracts.ledgers import job
 from fireflyassets_tests.front_door import config
 
 LEGAL = re.compile(r"[A-Za-z0-9_ .:/=+\-@]{1,256}")
@@ -39,7 +42,8 @@ def test_two_texts_stay_two(one: str, other: str) -> None:
 
 def test_a_rendition_has_its_whole_set() -> None:
     """Five tags of ours leave room below S3's limit of ten."""
-    tags = rendition_tags(config(), model="image3", review=HumanReview.PENDING)
+    row = job(human_reviewed=HumanReview.PENDING)
+    tags = rendition_tags(config(), row, Origin("image3", None, SourceType.COMPOSITE, ()))
     assert tags == {
         "customer": "acme",
         "campaign": "spring-launch",
@@ -47,7 +51,16 @@ def test_a_rendition_has_its_whole_set() -> None:
         "human-reviewed": "pending",
         "retention": "standard",
     }
+    alone = rendition_tags(config(), row, Origin(None, None, None, ()))
+    assert alone["generated-by"] == "composed-only"
+
+
+def test_a_custom_model_is_tagged_in_a_legal_form() -> None:
+    """Its id may hold what S3 refuses; even then the set stays within S3's limits."""
+    origin = Origin("image3_custom", "urn:aaid:sc:EU:{1}" + "x" * 240, SourceType.GENERATED, ())
+    tags = rendition_tags(config(), job(), origin)
+
+    assert tags["generated-by"] == "firefly-v3-custom"
+    assert tags["model-id"] == legal_value(origin.custom_model or "") != origin.custom_model
     assert len(tags) <= TAG_LIMIT
-    assert rendition_tags(config(), model=None, review=HumanReview.PENDING)["generated-by"] == (
-        "composed-only"
-    )
+    assert all(LEGAL.fullmatch(value) for value in tags.values())

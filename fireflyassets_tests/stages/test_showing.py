@@ -38,10 +38,12 @@ def test_an_approval_is_a_tag_and_moves_nothing() -> None:
         door.objects.retag(key, {"legal-hold": "true", "human-reviewed": "pending"})
     approved = judge(reviews, row, APPROVE)
 
-    assert Showing(door.ledger, door.objects).tag([approved]) == 1
+    showing = Showing(door.ledger, door.objects)
+    showing.tag([approved])
 
     assert there(door, row) == dict.fromkeys(row.outputs, "approved")
     assert door.objects.tags(row.outputs[0]) == {"legal-hold": "true", "human-reviewed": "approved"}
+    assert showing.show_due(most=9) == 1
     assert door.ledger.unshown(View.OBJECTS, most=9) == []
     assert door.ledger.unshown(View.DAGSTER, most=9) == [approved]
 
@@ -52,7 +54,7 @@ def test_a_rejection_is_tagged_at_once_and_moved_by_one_process() -> None:
     rejected = judge(reviews, row, REJECT)
     showing = Showing(door.ledger, door.objects)
 
-    assert showing.tag([rejected]) == 0
+    showing.tag([rejected])
     assert there(door, row) == dict.fromkeys(row.outputs, "rejected")
 
     assert showing.show_due(most=9) == 1
@@ -68,7 +70,6 @@ def test_an_undo_brings_objects_back() -> None:
     showing.show_due(most=9)
 
     undone = judge(reviews, rejected, UNDO)
-    assert showing.tag([undone]) == 0
     showing.show_due(most=9)
 
     assert there(door, row) == dict.fromkeys(row.outputs, "pending")
@@ -103,6 +104,19 @@ def test_a_held_object_is_copied_and_never_deleted() -> None:
         "human-reviewed": "rejected",
     }
     assert not door.objects.exists(row.outputs[1])
+
+
+def test_what_lies_beside_a_file_goes_with_it() -> None:
+    """A file that is rejected takes with it what is told of it."""
+    door, reviews, (row,) = reviewed(1)
+    key = row.outputs[0]
+    door.objects.put(ids.sidecar_key(key), b"{}", media_type="application/json")
+    judge(reviews, row, REJECT)
+
+    Showing(door.ledger, door.objects).show_due(most=9)
+
+    assert there(door, row)[ids.rejected_key(ids.sidecar_key(key))] == "rejected"
+    assert not door.objects.exists(ids.sidecar_key(key))
 
 
 def test_a_move_that_died_half_way_is_finished() -> None:

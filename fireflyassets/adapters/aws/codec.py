@@ -13,6 +13,7 @@ from fireflyassets.adapters.aws import review_codec
 from fireflyassets.adapters.aws.attributes import Item, Reader
 from fireflyassets.adapters.aws.budget_codec import booking_attribute, booking_of
 from fireflyassets.adapters.ledger_rules import is_claimable
+from fireflyassets.core.cause import HeldBy
 from fireflyassets.core.failure import class_named
 from fireflyassets.core.job import Cancel, Hold, JobRow
 from fireflyassets.core.money import Cost
@@ -145,16 +146,16 @@ def _optional_attributes(row: JobRow) -> "dict[str, AttributeValueTypeDef | None
         "reason": None if row.reason is None else to.text(row.reason),
         "endedAt": to.instant(row.ended_at) if row.ended_at else None,
         "failure": None if row.failure is None else to.text(row.failure),
+        "parkedFor": None if row.parked_for is None else to.text(row.parked_for),
         "booking": booking_attribute(row.booking) if row.booking else None,
-        "looks": review_codec.looks_attribute(row.looks),
-        "judged": review_codec.judged_attribute(row.judged) if row.judged else None,
+        **review_codec.row_attributes(row),
     }
 
 
 def _index_attributes(row: JobRow) -> "dict[str, AttributeValueTypeDef | None]":
     queued, working = is_claimable(row), row.status is Status.RUNNING
     line = queue_key(row.credential, row.customer_id, row.campaign_id)
-    due = queue_sort(row.not_before or row.created_at, row.job_id)
+    due = queue_sort(row.due_at, row.job_id)
     return {
         "campaignKey": campaign_key(row.customer_id, row.campaign_id),
         "campaignSort": campaign_sort(row.created_at, row.job_id),
@@ -167,7 +168,6 @@ def _index_attributes(row: JobRow) -> "dict[str, AttributeValueTypeDef | None]":
         "deadKey": dead_key(row.status),
         "runningKey": to.text(RUNNING) if working else None,
         "runningSort": running_sort(row.wave or "", row.job_id) if working else None,
-        **review_codec.pending_attributes(row, row.human_reviewed),
     }
 
 
@@ -207,6 +207,7 @@ def job_row(item: Item) -> JobRow:
         booking=booking_of(read.mapping("booking")) if read.has("booking") else None,
         cancel=_cancel_of(read),
         failure=class_named(read.maybe_text("failure")),
+        parked_for=HeldBy(read.text("parkedFor")) if read.has("parkedFor") else None,
         unsettled=read.maybe_text("runningKey") == UNSETTLED,
         looks=review_codec.looks_of(read),
         judged=review_codec.judged_of(read),
@@ -245,11 +246,7 @@ def _cancel_of(read: Reader) -> Cancel | None:
 def hold_attribute(hold: Hold) -> "AttributeValueTypeDef":
     """Return a hold as a map."""
     return to.mapping(
-        {
-            "reason": to.text(hold.reason),
-            "since": to.instant(hold.since),
-            "by": to.text(hold.by),
-        }
+        {"reason": to.text(hold.reason), "since": to.instant(hold.since), "by": to.text(hold.by)}
     )
 
 

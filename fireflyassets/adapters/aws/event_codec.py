@@ -52,11 +52,10 @@ def pending(*, is_told: bool) -> Item:
 
 def own_item(event: Event) -> Item:
     """Return the outbox item of an event that is no move of a job's status."""
-    about: Item = {"jobId": to.text(event.job_id)} if event.job_id else {}
     return {
-        **about,
-        "sequence": to.number(event.sequence),
         **pending(is_told=True),
+        **to.present({"jobId": to.text(event.job_id) if event.job_id else None}),
+        "sequence": to.number(event.sequence),
         "eventId": to.text(event.event_id),
         "kind": to.text(event.type),
         "customer": to.text(event.customer),

@@ -103,7 +103,9 @@ class LedgerTurns(LedgerBase):
                 # Whoever runs a job again may have mended what killed its processes.
                 **({"crashes": to.number(0)} if replayed else {}),
                 **written(claim.booking),
-                **dict.fromkeys(("queueKey", "queueSort", "notBefore", "reason", *ended)),
+                **dict.fromkeys(
+                    ("queueKey", "queueSort", "notBefore", "reason", "parkedFor", *ended)
+                ),
             },
             adds={"replays": 1} if replayed else {},
         )
@@ -121,6 +123,7 @@ class LedgerTurns(LedgerBase):
                 "status": to.text(Status.QUEUED),
                 "wave": None,
                 "reason": to.text(release.reason),
+                "parkedFor": None if release.held_by is None else to.text(release.held_by),
                 "updatedAt": to.instant(now),
                 **codec.at_rest(claim.job_id, unsettled=is_unsettled(release.hold)),
                 **_wait(claim.job_id, release),

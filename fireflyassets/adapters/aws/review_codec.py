@@ -24,6 +24,15 @@ _DIGITS: Final = 10
 
 
 # -- in a job's row -------------------------------------------------------------------------
+def row_attributes(row: JobRow) -> Attributes:
+    """Return what a row says of its review, and what it is found under for it."""
+    return {
+        "looks": looks_attribute(row.looks),
+        "judged": judged_attribute(row.judged) if row.judged else None,
+        **pending_attributes(row, row.human_reviewed),
+    }
+
+
 def pending_attributes(row: JobRow, review: HumanReview) -> Attributes:
     """Return what a job is found under while its review is open."""
     line = f"{row.customer_id}#{row.campaign_id}"

@@ -108,6 +108,11 @@ class Tables:
         return f"{self.prefix}-tokens"
 
     @property
+    def api_keys(self) -> str:
+        """Keys of customers' systems, without their secrets."""
+        return f"{self.prefix}-api-keys"
+
+    @property
     def budgets(self) -> str:
         """What each month has taken of its budgets, and the blocks that stand."""
         return f"{self.prefix}-budgets"
@@ -181,6 +186,7 @@ def specs(tables: Tables) -> "tuple[Table, ...]":
         Table(tables.endpoints, "customer", "endpointId", (LIVE,)),
         Table(tables.deliveries, "customer", "deliveryId", (DUE,), expires=True),
         Table(tables.tokens, "entry"),
+        Table(tables.api_keys, "customer", "keyId", expires=True),
         Table(tables.budgets, "budget", "sk", (OPEN_BLOCKS,)),
         Table(tables.audit, "subject", "sk"),
         Table(tables.reviews, "subject", "sk"),

@@ -6,7 +6,6 @@ from datetime import datetime
 from fireflyassets.adapters.ledger_rules import after_view, judged
 from fireflyassets.adapters.memory.base import MemoryBase
 from fireflyassets.adapters.outbox import asset_event
-from fireflyassets.core.event import Event
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.review import Act, Judgement
 from fireflyassets.core.status import HumanReview, Status
@@ -16,12 +15,6 @@ from fireflyassets.ports.reviews import Judging, ReviewLedger, View
 
 class MemoryJudging(MemoryBase, ReviewLedger):
     """The part of the ledger about reviews."""
-
-    @property
-    def asset_events(self) -> tuple[Event, ...]:
-        """The events that decisions have written so far."""
-        with self._lock:
-            return tuple(self._reviews.events)
 
     def judge(self, act: Act, judgings: Sequence[Judging]) -> list[JobRow | None]:
         """Write decisions and their act; None for each job that has moved."""
@@ -40,7 +33,7 @@ class MemoryJudging(MemoryBase, ReviewLedger):
         self._reviews.judgements.append(one.judgement)
         self._reviews.unshown[row.job_id] = View.OBJECTS
         event = asset_event(one)
-        self._reviews.events += [event] if event else []
+        self._events += [event] if event else []
         return row
 
     def unreviewed(

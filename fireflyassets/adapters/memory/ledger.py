@@ -112,9 +112,9 @@ class MemoryLedger(MemoryDead, MemoryJudging, JobLedger):
             for row in rows
             if _line_of(row) == (credential, customer, campaign)
             and is_claimable(row)
-            and turns.due_at(row) <= now
+            and row.due_at <= now
         ]
-        return sorted(mine, key=lambda row: (turns.due_at(row), row.job_id))[:most]
+        return sorted(mine, key=lambda row: (row.due_at, row.job_id))[:most]
 
     def lines(self) -> set[tuple[str, str, str]]:
         """Return (credential, customer, campaign) of every line that an unheld job waits in."""

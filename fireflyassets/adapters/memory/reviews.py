@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 
-from fireflyassets.core.event import Event
 from fireflyassets.core.review import Act, Judgement
 from fireflyassets.ports.reviews import View
 
@@ -13,6 +12,5 @@ class MemoryReviews:
 
     judgements: list[Judgement] = field(default_factory=list[Judgement])
     acts: list[Act] = field(default_factory=list[Act])
-    events: list[Event] = field(default_factory=list[Event])
     unshown: dict[str, View] = field(default_factory=dict[str, View])
     """Job id -> the view that is due."""

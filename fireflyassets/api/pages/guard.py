@@ -22,7 +22,8 @@ from fireflyassets.api.pages.envelope import RENEWED
 from fireflyassets.api.pages.sessions import Session
 from fireflyassets.api.pages.shell import PREFIX, shell_of
 from fireflyassets.api.problems import ProblemRaised
-from fireflyassets.api.tokens import Caller, Scope
+from fireflyassets.api.tokens import Caller
+from fireflyassets.core.api_key import Scope
 from fireflyassets.core.request import Problem
 
 _MOST_FIELDS: Final = 20

@@ -66,6 +66,7 @@ def test_everything_is_there_and_asking_twice_is_fine(
         ("waves", ["waveId"], {"open": (["open", "formedAt"], "KEYS_ONLY")}),
         ("outbox", ["eventId"], {"pending": (["pendingKey", "at"], "ALL")}),
         ("tokens", ["entry"], {}),
+        ("api-keys", ["customer", "keyId"], {}),
         ("tickets", ["pk"], {}),
     ],
 )
