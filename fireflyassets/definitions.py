@@ -17,6 +17,7 @@ from fireflyassets.defs import (
     dead_letters,
     projections,
     resources,
+    reviews,
     sensors,
     watch,
 )
@@ -52,6 +53,7 @@ def build_definitions(
             sensors.queue_lines_sensor,
             sensors.budgets_sensor,
             projections.projections_sensor,
+            reviews.reviews_sensor,
             watch.watch_sensor,
             dead_letters.dead_letters_sensor,
         ],

@@ -8,7 +8,9 @@ from datetime import datetime
 
 from fireflyassets.adapters.budget_rules import BudgetEvent, EventKind
 from fireflyassets.core.event import OF_STATUS, Event, EventType
+from fireflyassets.core.review import told_as
 from fireflyassets.core.status import Status
+from fireflyassets.ports.reviews import Judging
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,27 @@ def status_event(
         status=status,
         at=at,
         version=2 * epoch + (status is not Status.RUNNING),
+    )
+
+
+def asset_event(one: Judging) -> Event | None:
+    """Return what customers are told of a decision; None: nothing.
+
+    The decision is an epoch of its own, so its number is that of the epoch's end.
+    """
+    made = one.judgement
+    kind = told_as(one.row.human_reviewed, made.move)
+    if kind is None:
+        return None
+    return Event(
+        event_id=f"{made.job_id}#{made.version}#{kind.value}",
+        type=kind,
+        customer=made.customer,
+        at=made.at,
+        job_id=made.job_id,
+        campaign=one.row.campaign_id,
+        sequence=2 * made.version + 1,
+        facts={"code": made.code.value} if made.code else {},
     )
 
 

@@ -13,6 +13,7 @@ from http import HTTPStatus
 from threading import BoundedSemaphore, Lock
 from typing import Annotated, Final, cast
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 from fastapi import Depends, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer, SecurityScopes
@@ -59,6 +60,8 @@ from fireflyassets.stages.pinning import Pins
 from fireflyassets.stages.planning import Planning
 from fireflyassets.stages.replay import Replays
 from fireflyassets.stages.retries import Retries
+from fireflyassets.stages.review import Reviews
+from fireflyassets.stages.showing import Showing
 from fireflyassets.stages.steering import Steering
 from fireflyassets.wave.asking import Asking
 from fireflyassets.wave.assembly import LimitsOf
@@ -130,6 +133,8 @@ class Desk:
         self.seals = Seals(settings.session_keys) if settings.session_keys else None
         self.thumbnails = Thumbnails(ports.ledger, ports.objects, ports.pictures)
         self.steering = Steering(ports.ledger, ports.clock, self._keep)
+        self.reviews = Reviews(ports.ledger, ports.clock, self._keep, lambda: uuid4().hex)
+        self.showing = Showing(ports.ledger, ports.objects)
         self.endpoints = Endpoints(ports.webhooks, ports.clock)
         self.topic_accounts = settings.webhook_topic_accounts
         self.api_keys = ApiKeys(ports.api_keys, ports.clock, secrets.token_hex)
@@ -243,6 +248,7 @@ def _unknown(why: Refused) -> ProblemRaised:
 Reader = Annotated[Caller, Security(caller, scopes=[Scope.READ.value])]
 Writer = Annotated[Caller, Security(caller, scopes=[Scope.WRITE.value])]
 Operator = Annotated[Caller, Security(caller, scopes=[Scope.OPS.value])]
+Reviewer = Annotated[Caller, Security(caller, scopes=[Scope.READ.value, Scope.REVIEW.value])]
 
 
 def onlooker(request: Request, at: AtDesk, given: _Given) -> Caller | None:

@@ -126,6 +126,9 @@ class JobEvent(JobPayload, TypedDict):
     failureClass: Annotated[
         str | None, Field(description="The class of the fault that it ended by; null: none.")
     ]
+    reviewCode: Annotated[
+        str | None, Field(description="Why reviewers rejected the outputs; null: they did not.")
+    ]
 
 
 class FactsEvent(TypedDict):

@@ -150,6 +150,11 @@ def delivery_folder(customer: str, campaign: str, job: str) -> str:
     return f"{customer}/{campaign}/{job}"
 
 
+def rejected_key(delivery: str) -> str:
+    """Return where a rendition lies that was rejected or recalled."""
+    return f"rejected/{delivery}"
+
+
 def sidecar_key(delivery: str) -> str:
     """Return the key of what is told of a file, beside it."""
     return f"{delivery}.json"

@@ -16,6 +16,7 @@ from fireflyassets.core.budget import Booking
 from fireflyassets.core.cause import HeldBy
 from fireflyassets.core.failure import FailureClass
 from fireflyassets.core.money import Cost
+from fireflyassets.core.review import Judgement
 from fireflyassets.core.status import HumanReview, Status
 
 
@@ -169,6 +170,10 @@ class JobRow:
     """What its reason is about while it is parked; None where nobody said."""
     unsettled: bool = False
     """An open call may still move it: the fence holds it, or it ended with a call in flight."""
+    looks: tuple[int, ...] = ()
+    """Perceptual hashes of its outputs, in their order; empty where they were not taken."""
+    judged: Judgement | None = None
+    """The last decision on its outputs, without its note."""
 
     @property
     def due_at(self) -> datetime:

@@ -250,6 +250,8 @@ class Ending:
     """The run that ended it; None leaves the row's as it is."""
     failure: FailureClass | None = None
     """The class of the fault that it ended by."""
+    looks: tuple[int, ...] = ()
+    """Perceptual hashes of the outputs, in their order."""
 
     def __post_init__(self) -> None:
         if self.status not in ENDED:

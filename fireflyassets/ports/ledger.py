@@ -29,10 +29,11 @@ from fireflyassets.ports.entries import (
     Release,
     Resumed,
 )
+from fireflyassets.ports.reviews import ReviewLedger
 from fireflyassets.ports.waves import WaveLedger
 
 
-class JobLedger(WaveLedger, BudgetLedger, BriefLedger, DeadJobs):
+class JobLedger(WaveLedger, BudgetLedger, BriefLedger, DeadJobs, ReviewLedger):
     """The truth. Implementations: DynamoDB, and one in memory for tests."""
 
     # intake

@@ -38,6 +38,14 @@ class ObjectStore(ABC):
         """Return the object's tags as the store has them now; None where there is no object."""
 
     @abstractmethod
+    def retag(self, key: str, tags: Mapping[str, str]) -> bool:
+        """Replace the whole tag set of an object; False where there is none."""
+
+    @abstractmethod
+    def copy(self, key: str, to: str, *, tags: Mapping[str, str]) -> bool:
+        """Write an object under another key too, with its whole tag set; False: there is none."""
+
+    @abstractmethod
     def read_url(self, key: str, *, life: timedelta) -> str:
         """Sign a URL that reads *key* for *life*. Made just before use; never stored or logged."""
 

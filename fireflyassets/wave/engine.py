@@ -213,7 +213,7 @@ class WaveEngine:
             job = await self._take_up(row, claim)
             deliveries, cost = await JobRun(tools, job, self.report).go()
             now = tools.clock.now()
-            return endings.succeeded(deliveries, cost=cost, campaign=campaign, now=now)
+            return endings.succeeded(row, deliveries, cost=cost, campaign=campaign, now=now)
         except errors.JobFailed as failed:
             trouble = failed
         cost = await cost_so_far(tools, row.job_id)

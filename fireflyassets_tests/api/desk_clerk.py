@@ -68,7 +68,7 @@ def token(
         "aud": "fireflyassets",
         "sub": f"system-of-{tenant}",
         "tenant": tenant,
-        "scope": "jobs:write jobs:read ops",
+        "scope": "jobs:write jobs:read review ops",
         "iat": now,
         "exp": now + 3600,
     }

@@ -335,6 +335,9 @@ def test_the_description_lists_the_public_routes() -> None:
     paths = clerk().ask("GET", "/openapi.json", token=None).json()["paths"]
 
     assert set(paths) == {
+        "/v1/api-keys",
+        "/v1/api-keys/{key_id}",
+        "/v1/api-keys/{key_id}/rotate",
         "/v1/budgets",
         "/v1/campaigns",
         "/v1/campaigns/{campaign}",
@@ -344,6 +347,7 @@ def test_the_description_lists_the_public_routes() -> None:
         "/v1/campaigns/{campaign}/jobs.csv",
         "/v1/campaigns/{campaign}/plan",
         "/v1/campaigns/{campaign}/resume",
+        "/v1/campaigns/{campaign}/reviews",
         "/v1/deliveries",
         "/v1/deliveries/{delivery_id}",
         "/v1/deliveries/{delivery_id}/replay",
@@ -357,6 +361,7 @@ def test_the_description_lists_the_public_routes() -> None:
         "/v1/jobs/{job_id}/cancel",
         "/v1/jobs/{job_id}/outputs/{aspect}",
         "/v1/jobs/{job_id}/resume",
+        "/v1/jobs/{job_id}/reviews",
         "/v1/jobs/{job_id}/why",
         "/v1/jobs:batch",
         "/v1/plans",

@@ -1,9 +1,7 @@
 """Jobs and waves to and from DynamoDB items: one typed codec.
 
-Belongs here: attribute names and index attributes of the tables ``jobs`` and ``waves``.
-Does not: ``work`` (``aws/work_codec.py``), ``outbox`` (``aws/event_codec.py``), when something is
-written. An attribute
-that would be None is absent.
+Belongs here: attribute names and index attributes of the tables ``jobs`` and ``waves``. Does not:
+other tables (``aws/*_codec.py``), when something is written. What would be None is absent.
 """
 
 from datetime import datetime, timedelta
@@ -11,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from zlib import crc32
 
 from fireflyassets.adapters.aws import attributes as to
+from fireflyassets.adapters.aws import review_codec
 from fireflyassets.adapters.aws.attributes import Item, Reader
 from fireflyassets.adapters.aws.budget_codec import booking_attribute, booking_of
 from fireflyassets.adapters.ledger_rules import is_claimable
@@ -151,6 +150,7 @@ def _optional_attributes(row: JobRow) -> "dict[str, AttributeValueTypeDef | None
         "failure": None if row.failure is None else to.text(row.failure),
         "parkedFor": None if row.parked_for is None else to.text(row.parked_for),
         "booking": booking_attribute(row.booking) if row.booking else None,
+        **review_codec.row_attributes(row),
     }
 
 
@@ -212,6 +212,8 @@ def job_row(item: Item) -> JobRow:
         failure=class_named(read.maybe_text("failure")),
         parked_for=HeldBy(read.text("parkedFor")) if read.has("parkedFor") else None,
         unsettled=read.maybe_text("runningKey") == UNSETTLED,
+        looks=review_codec.looks_of(read),
+        judged=review_codec.judged_of(read),
     )
 
 
@@ -247,11 +249,7 @@ def _cancel_of(read: Reader) -> Cancel | None:
 def hold_attribute(hold: Hold) -> "AttributeValueTypeDef":
     """Return a hold as a map."""
     return to.mapping(
-        {
-            "reason": to.text(hold.reason),
-            "since": to.instant(hold.since),
-            "by": to.text(hold.by),
-        }
+        {"reason": to.text(hold.reason), "since": to.instant(hold.since), "by": to.text(hold.by)}
     )
 
 

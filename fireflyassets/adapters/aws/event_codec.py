@@ -51,7 +51,7 @@ def pending(*, is_told: bool) -> Item:
 
 
 def own_item(event: Event) -> Item:
-    """Return the outbox item of an event that is no job's end."""
+    """Return the outbox item of an event that is no move of a job's status."""
     return {
         **pending(is_told=True),
         **to.present({"jobId": to.text(event.job_id) if event.job_id else None}),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
 from fireflyassets.adapters.aws import attributes as to
-from fireflyassets.adapters.aws import codec, owed_codec
+from fireflyassets.adapters.aws import codec, owed_codec, review_codec
 from fireflyassets.adapters.aws.attributes import Item
 from fireflyassets.adapters.aws.booking import as_read, replayed, settled, written
 from fireflyassets.adapters.aws.database import Applied, Cancelled, Committed
@@ -223,6 +223,7 @@ def ended(
             "status": to.text(ending.status),
             "reason": None if ending.reason is None else to.text(ending.reason),
             "outputs": to.within(folder, ending.outputs),
+            "looks": review_codec.looks_attribute(ending.looks),
             **codec.cost_attributes(job_id, ending.cost),
             **written(booking),
             "updatedAt": to.instant(ending.ended_at),

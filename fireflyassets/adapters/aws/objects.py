@@ -18,7 +18,11 @@ from fireflyassets.ports.objects import ObjectStore
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
-    from mypy_boto3_s3.type_defs import GetObjectRequestTypeDef, PutObjectRequestTypeDef
+    from mypy_boto3_s3.type_defs import (
+        GetObjectRequestTypeDef,
+        PutObjectRequestTypeDef,
+        TaggingTypeDef,
+    )
 
 _STORE: Final = "S3"
 _ABSENT: Final = frozenset({"NoSuchKey", "404", "NotFound"})
@@ -97,6 +101,33 @@ class S3ObjectStore(ObjectStore):
         except ClientError as error:
             return _none_if_absent(error)
         return {tag["Key"]: tag["Value"] for tag in answer["TagSet"]}
+
+    @told(_STORE)
+    def retag(self, key: str, tags: Mapping[str, str]) -> bool:
+        """Replace the whole tag set of an object; False where there is none."""
+        wanted: TaggingTypeDef = {
+            "TagSet": [{"Key": name, "Value": value} for name, value in tags.items()]
+        }
+        try:
+            self._client.put_object_tagging(Bucket=self._bucket, Key=key, Tagging=wanted)
+        except ClientError as error:
+            return bool(_none_if_absent(error))
+        return True
+
+    @told(_STORE)
+    def copy(self, key: str, to: str, *, tags: Mapping[str, str]) -> bool:
+        """Write an object under another key too, with its whole tag set; False: there is none."""
+        try:
+            self._client.copy_object(
+                Bucket=self._bucket,
+                Key=to,
+                CopySource={"Bucket": self._bucket, "Key": key},
+                TaggingDirective="REPLACE",
+                Tagging=urlencode(tags),
+            )
+        except ClientError as error:
+            return bool(_none_if_absent(error))
+        return True
 
     @told(_STORE)
     def read_url(self, key: str, *, life: timedelta) -> str:

@@ -10,6 +10,7 @@ from fireflyassets.adapters.budget_rules import overrun_event
 from fireflyassets.adapters.ledger_rules import FAULTS
 from fireflyassets.adapters.memory.book import MemoryBook
 from fireflyassets.adapters.memory.calls import MemoryCalls
+from fireflyassets.adapters.memory.reviews import MemoryReviews
 from fireflyassets.adapters.outbox import StatusEvent, status_event
 from fireflyassets.core.event import Event
 from fireflyassets.core.job import Hold, JobRow
@@ -31,6 +32,7 @@ class MemoryBase:
         self._book = MemoryBook()
         self._briefs: dict[str, BegunBrief] = {}
         self._outbox: list[StatusEvent] = []
+        self._reviews = MemoryReviews()
         self._events: list[Event] = []
 
     def events(self) -> list[Event]:

@@ -17,6 +17,7 @@ from fireflyassets.adapters.ledger_rules import (
 )
 from fireflyassets.adapters.memory import turns
 from fireflyassets.adapters.memory.dead import MemoryDead
+from fireflyassets.adapters.memory.judging import MemoryJudging
 from fireflyassets.adapters.outbox import StatusEvent
 from fireflyassets.core.errors import OwnershipLost
 from fireflyassets.core.job import JobRow, StepResult
@@ -37,7 +38,7 @@ from fireflyassets.ports.entries import (
 from fireflyassets.ports.ledger import JobLedger
 
 
-class MemoryLedger(MemoryDead, JobLedger):
+class MemoryLedger(MemoryDead, MemoryJudging, JobLedger):
     """The truth of one process. *outbox* holds the events in the order of their writing."""
 
     @property

@@ -1,7 +1,7 @@
 """The object store in memory. Here: bytes, tags and URLs that name their key. Not here: HTTP."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from threading import Lock
 from typing import Final
@@ -66,6 +66,18 @@ class MemoryObjects(ObjectStore):
         """Return the object's tags; None where there is no object."""
         stored = self.objects.get(key)
         return dict(stored.tags) if stored else None
+
+    def retag(self, key: str, tags: Mapping[str, str]) -> bool:
+        """Replace the whole tag set of an object; False where there is none."""
+        return self.copy(key, key, tags=tags)
+
+    def copy(self, key: str, to: str, *, tags: Mapping[str, str]) -> bool:
+        """Write an object under another key too, with its whole tag set; False: there is none."""
+        with self._lock:
+            stored = self._objects.get(key)
+            if stored:
+                self._objects[to] = replace(stored, tags=dict(tags))
+            return stored is not None
 
     def read_url(self, key: str, *, life: timedelta) -> str:
         """Return a URL that names *key*."""

@@ -122,6 +122,7 @@ def finished(row: JobRow, ending: Ending) -> JobRow:
         status=ending.status,
         reason=ending.reason,
         outputs=ending.outputs,
+        looks=ending.looks,
         cancel=None,
         ended_at=ending.ended_at,
         ttl=ending.ttl,
