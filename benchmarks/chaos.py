@@ -13,7 +13,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -28,7 +28,7 @@ from chaos_mutants import BOUNDS, FIGURES, MUTANTS, find
 from chaos_plan import BROKEN, POISON, STRANDED, TENANTS, Plan, drawn
 from chaos_proxy import Proxy
 from fence_judge import Judge
-from fence_project import calls
+from fence_project import calls, minted
 
 from fireflyassets.core.ids import LETTERS
 from fireflyassets.limiter.port import item_key
@@ -101,19 +101,26 @@ class Bench:
     crowd: Crowd
     harms: Harms
     begun: float
+    mints: chaos_alarms.Mints = field(default_factory=chaos_alarms.Mints)
 
     def run(self) -> Found:
         """Calm, chaos, mending; then all books are read."""
         watched_at = self._watched()
         self._say("calm")
         calm = [job for job in self.plan.jobs if job.calm]
+        storm = [job for job in self.plan.jobs if job.in_storm]
         burst = [job for job in self.plan.jobs if job.in_burst]
         self.crowd.send(calm)
         self._until(lambda: self._rested(calm), CALM_SECONDS)
-        self._say("faults begin")
+        self._say("storm")
         faults_at = _now()
+        self.harms.begin_storm()
+        self.crowd.send(storm)
+        # What it has parked goes on beside all else.
+        self._until(self.harms.are_done, CALM_SECONDS)
+        self._say("faults begin")
         self.harms.begin()
-        mixed = [job for job in self.plan.jobs if not job.calm and not job.in_burst]
+        mixed = [job for job in self.plan.jobs if job.in_mix]
         self.crowd.send(mixed)
         self.crowd.poison()
         self._until(lambda: self._rested(mixed) and self.harms.are_done(), CHAOS_SECONDS)
@@ -172,7 +179,9 @@ class Bench:
 
     def _alarms(self, watched_at: datetime, faults_at: datetime) -> chaos_alarms.Told:
         cloudwatch = self.place.aws("cloudwatch")
-        told = chaos_alarms.judge(cloudwatch, begun=watched_at, faults_at=faults_at, ended=_now())
+        told = chaos_alarms.judge(
+            cloudwatch, self.mints, begun=watched_at, faults_at=faults_at, ended=_now()
+        )
         cloudwatch.close()
         return told
 
@@ -187,7 +196,7 @@ class Bench:
         told: chaos_alarms.Told,
     ) -> Found:
         ground, plan = self.place.ground, self.plan
-        burst = [job for job in plan.jobs if job.in_burst and job.job_id in last.rows]
+        besides = [job for job in plan.jobs if job.in_storm or job.in_burst]
         kept = self.crowd.keys("review/")
         killed = chaos_judge.inside(ground.kills)
         paid = Judge(ground.books, self._calls(), ground.kills, plan.prompt).judge()
@@ -197,8 +206,9 @@ class Bench:
         wrong = [*chaos_judge.wrong(plan, first, last, killed)]
         wrong += chaos_judge.without_snapshot(plan, first, kept)
         figures: dict[str, float] = {
-            "jobs": len(last.rows) - len(burst),
-            "burst_jobs": len(burst),
+            "jobs": len(last.rows) - sum(job.job_id in last.rows for job in besides),
+            "storm_jobs": sum(job.in_storm for job in besides),
+            "burst_jobs": sum(job.in_burst for job in besides),
             "jobs_lost": len(lost),
             "unexplained_billed": paid.figures["unexplained_billed"] + paid.misstated,
             "alarms_expected": len(chaos_alarms.ALWAYS),
@@ -247,6 +257,7 @@ class Bench:
                 told = time.monotonic()
                 self._say(chaos_judge.summed(self._look()))
             self.place.stack.watch()
+            self.mints.note(minted(self.place.ground.twin), _now())
             self.harms.tick(chaos_judge.progress(self.plan, self._look()))
             if time.monotonic() > until:
                 self._say(f"NOT reached within {seconds:.0f} s")

@@ -6,12 +6,12 @@ thresholds, which are the product's own (``core/alarm.py``).
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, cast
 
-from fireflyassets.core.alarm import ALARMS, MINUTE, Alarm, Read, Statistic
-from fireflyassets.core.metric import STALLED, Metric
+from fireflyassets.core.alarm import ALARMS, MINUTE, TOKEN_CACHE, Alarm, Read, Statistic
+from fireflyassets.core.metric import STALLED, TOKEN_MISSES, Metric
 from fireflyassets.settings import Settings
 
 if TYPE_CHECKING:
@@ -51,6 +51,29 @@ def is_storm(refused: Sequence[datetime]) -> bool:
     return any(bad.issuperset(range(first, first + STORM_PERIODS)) for first in bad)
 
 
+@dataclass
+class Mints:
+    """When the vendor made access tokens, each between two looks at its own count.
+
+    A token lives for a day and is not scaled: made once for each credential, and again for each
+    that is refused, it is a large part of a scaled hour's few calls. So an hour counts against the
+    alarm on tokens only where more are told as missing than the vendor has made.
+    """
+
+    _looked_at: datetime | None = None
+    _made: list[tuple[datetime, datetime]] = field(default_factory=list[tuple[datetime, datetime]])
+
+    def note(self, total: int, now: datetime) -> None:
+        """Take in how many were made until *now*."""
+        since = self._looked_at or now
+        self._made += [(since, now)] * (total - len(self._made))
+        self._looked_at = now
+
+    def between(self, start: datetime, end: datetime) -> int:
+        """Return how many may have been counted within a time: what is sent is up to late."""
+        return sum(since < end and until > start - PERIOD for since, until in self._made)
+
+
 @dataclass(frozen=True)
 class Told:
     """What the alarms did."""
@@ -68,6 +91,7 @@ def is_watched(client: "CloudWatchClient", *, since: datetime, now: datetime) ->
 
 def judge(
     client: "CloudWatchClient",
+    mints: Mints,
     *,
     begun: datetime,
     faults_at: datetime,
@@ -78,7 +102,8 @@ def judge(
     Before the faults, and at the very end, none may be on.
     """
     reader = Reader(client, begun, ended)
-    changes = [change for one in ALARMS if one.has_source for change in changes_of(one, reader)]
+    known = [one for one in ALARMS if one.has_source]
+    changes = [change for one in known for change in changes_of(one, reader, mints)]
     on = {change.alarm: change.on for change in changes}
     early = {one.alarm for one in changes if one.on and one.at <= faults_at}
     fired = {one.alarm for one in changes if one.on and one.at > faults_at}
@@ -88,17 +113,27 @@ def judge(
     return Told(ALWAYS - fired, frozenset(false), told)
 
 
-def changes_of(alarm: Alarm, reader: "Reader") -> Iterator[Change]:
+def changes_of(alarm: Alarm, reader: "Reader", mints: Mints) -> Iterator[Change]:
     """Yield each time an alarm goes on or off, at the end of the period that did it."""
     baseline = Settings().end_to_end_baseline.total_seconds()
     period = alarm.period / SCALE
     numbers: list[float | None] = []
     on = False
     for start in reader.periods(period):
-        numbers.append(alarm.number(reader.at(start, period)))
+        numbers.append(_number(alarm, reader.at(start, period), mints, start, period))
         if alarm.fires(numbers, baseline=baseline) != on:
             on = not on
             yield Change(alarm.name, start + period, on)
+
+
+def _number(
+    alarm: Alarm, read: Read, mints: Mints, start: datetime, period: timedelta
+) -> float | None:
+    """Return one period's number; of tokens, none where the vendor has made as many."""
+    told = read(TOKEN_MISSES, Statistic.SUM) if alarm is TOKEN_CACHE else None
+    if told is not None and told <= mints.between(start, start + period):
+        return None
+    return alarm.number(read)
 
 
 class Reader:

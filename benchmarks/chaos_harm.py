@@ -59,11 +59,9 @@ class Harms:
         """End the watch."""
         self._close_eyes()
 
-    def begin(self) -> None:
-        """Script the vendor's faults, and set when all else is due."""
+    def begin_storm(self) -> None:
+        """Let the vendor tell some organisations to come again, whatever they ask."""
         twin = self._place.ground.twin
-        scripted = [one for fault in (*FAULTS, BURST) if (one := fault.scripted())]
-        httpx.post(f"{twin}/_twin/faults", json=scripted, trust_env=False).raise_for_status()
         storm = [
             {
                 "when": {"endpoint": "generate", "organisation": one},
@@ -73,11 +71,17 @@ class Harms:
         ]
         told = httpx.post(f"{twin}/_twin/faults", json=storm, trust_env=False).raise_for_status()
         self._storm = [one["id"] for one in told.json()["faults"]]
-        draw = self._dice.uniform
         self._todo = [(0.0, self._calm_down)]
+
+    def begin(self) -> None:
+        """Script the vendor's other faults, and set when all else is due."""
+        twin = self._place.ground.twin
+        scripted = [one for fault in (*FAULTS, BURST) if (one := fault.scripted())]
+        httpx.post(f"{twin}/_twin/faults", json=scripted, trust_env=False).raise_for_status()
+        draw = self._dice.uniform
         if not self._does_kill:
             return
-        self._todo += [
+        self._todo = [
             (draw(0.0, 0.02), self._bad_time),
             (draw(0.04, 0.10), self._kill_runs),
             (draw(0.25, 0.30), self._kill_code),

@@ -48,8 +48,8 @@ def rests(row: Row, *, later: datetime) -> bool:
 
 
 def progress(plan: Plan, now: Look) -> float:
-    """Return which part of the jobs sent between calm and burst has ended, or is held."""
-    mine = [job for job in plan.jobs if not job.calm and not job.in_burst]
+    """Return which part of the mixed jobs has ended, or is held."""
+    mine = [job for job in plan.jobs if job.in_mix]
     ended = [job for job in mine if now.of(job).status not in {"queued", "running", "absent"}]
     held = [job for job in mine if now.of(job).held_by]
     return (len(ended) + len(held)) / len(mine)

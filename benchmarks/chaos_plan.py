@@ -25,9 +25,10 @@ TENANTS = (
     Tenant("fir", composes=False),
     Tenant("gorse", composes=False),
 )
-LAYOUT_SHARE, STORM_SHARE, CALM_SHARE, FAULT_SHARE = 0.1, 0.1, 0.3, 0.1
-STORM_LEAST = 12
-"""Fewer jobs are all parked before their refusals have lasted for the alarm on them."""
+LAYOUT_SHARE, CALM_SHARE, FAULT_SHARE = 0.1, 0.3, 0.1
+STORM_JOBS = 40
+"""A job is refused ten times before it is parked, some in each second of its organisation: the ten
+of one organisation alone are refused for longer than the alarm on refusals needs."""
 BURST_JOBS = 48
 """Twice what has to end badly within five periods of the alarms: a burst may fall into two."""
 
@@ -157,6 +158,8 @@ BURST = Fault(
     tenant=BURSTING,
 )
 """Befalls all jobs of one tenant at once, besides the mix, for the alarm on broken jobs."""
+STORM = Fault("storm", DONE)
+"""Befalls all jobs of some tenants, besides the mix, before it: they are told to come again."""
 BROKEN = frozenset({"elm", "fir"})
 """Tenants whose faults open their organisations' breakers."""
 POISON = (
@@ -188,6 +191,16 @@ class Planned:
     def in_burst(self) -> bool:
         """Say whether it is sent together with others of the burst, once all else rests."""
         return self.fault is BURST
+
+    @property
+    def in_storm(self) -> bool:
+        """Say whether it is sent into the storm, once the calm jobs rest."""
+        return self.fault is STORM
+
+    @property
+    def in_mix(self) -> bool:
+        """Say whether it is sent with all that befalls jobs one by one."""
+        return not (self.calm or self.in_burst or self.in_storm)
 
     @property
     def job_id(self) -> str:
@@ -230,18 +243,15 @@ class Plan:
 def drawn(seed: int, jobs: int) -> Plan:
     """Return a plan of *jobs* jobs, a tenth of them with faults, each class at least once.
 
-    The burst comes on top of them.
+    Storm and burst come on top of them.
     """
     dice = random.Random(seed)  # noqa: S311 - which job is hit is no secret.
     many = [fault for fault in FAULTS if not fault.once]
     befallen = list(FAULTS)
     befallen += dice.choices(many, k=max(0, round(jobs * FAULT_SHARE) - len(FAULTS)))
     plain = jobs - len(befallen)
-    calm, layouts, storm = (
-        round(plain * share) for share in (CALM_SHARE, LAYOUT_SHARE, STORM_SHARE)
-    )
+    calm, layouts = (round(plain * share) for share in (CALM_SHARE, LAYOUT_SHARE))
     told = [(MAIN, NONE, True)] * calm + [(LAYOUTS, NONE, False)] * layouts
-    told += [(STORMY[n % len(STORMY)], NONE, False) for n in range(max(storm, STORM_LEAST))]
     told += [(one.tenant, one, False) for one in befallen]
     told += [(MAIN, NONE, False)] * (jobs - len(told))
     dice.shuffle(told)
@@ -249,7 +259,10 @@ def drawn(seed: int, jobs: int) -> Plan:
         Planned(customer, n, fault, dice.random() < 0.5, is_calm)
         for n, (customer, fault, is_calm) in enumerate(told)
     ]
+    besides = [(STORMY[n % len(STORMY)], STORM) for n in range(STORM_JOBS)]
+    besides += [(BURSTING, BURST)] * BURST_JOBS
     planned += [
-        Planned(BURSTING, jobs + n, BURST, by_queue=False, calm=False) for n in range(BURST_JOBS)
+        Planned(customer, n, fault, by_queue=False, calm=False)
+        for n, (customer, fault) in enumerate(besides, start=jobs)
     ]
     return Plan(seed, tuple(planned), {(one.customer, one.n): one for one in planned})

@@ -124,3 +124,9 @@ def calls(twin: str, *, after: str = "") -> list[dict[str, object]]:
     params = {"after": after} if after else {}
     answer = httpx.get(f"{twin}/_twin/calls", params=params, trust_env=False, timeout=30.0)
     return answer.raise_for_status().json()["calls"]
+
+
+def minted(twin: str) -> int:
+    """Return how many access tokens the twin has made so far."""
+    answer = httpx.get(f"{twin}/_twin/summary", trust_env=False, timeout=30.0)
+    return sum(answer.raise_for_status().json()["mints"].values())

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from fireflyassets.adapters import limiters, threads
 from fireflyassets.adapters.aws import clients
 from fireflyassets.adapters.aws.announcer import AwsAnnouncer
+from fireflyassets.adapters.aws.api_keys import DynamoApiKeys
 from fireflyassets.adapters.aws.backlog import DynamoBacklog
 from fireflyassets.adapters.aws.counted_ledger import CountedLedger
 from fireflyassets.adapters.aws.metric_history import CloudWatchHistory
@@ -40,6 +41,7 @@ from fireflyassets.core import ids
 from fireflyassets.core.endpoint import Kind
 from fireflyassets.core.tally import Tally
 from fireflyassets.limiter.port import Limiter
+from fireflyassets.ports.api_keys import ApiKeyStore
 from fireflyassets.ports.backlog import Backlog
 from fireflyassets.ports.clock import Clock, Lanes
 from fireflyassets.ports.guardrail import Guardrail
@@ -85,6 +87,7 @@ class Factory:
     pictures: PictureReader
     adobe: Workshop
     webhooks: WebhookStore
+    api_keys: ApiKeyStore
     webhook_secrets: WebhookSecrets
     metrics: MetricHistory
     outlook: Outlook
@@ -121,6 +124,7 @@ def build(settings: Settings) -> Factory:
         adobe=AdobeWorkshop(
             settings, secret_store, tokens, clock, StoredUploads(objects, clock), tally()
         ),
+        api_keys=DynamoApiKeys(dynamodb, prefix=settings.table_prefix),
         webhooks=DynamoWebhooks(dynamodb, prefix=settings.table_prefix),
         webhook_secrets=WebhookSecrets(secret_store, settings.webhook_secret, clock),
         metrics=CloudWatchHistory(

@@ -17,6 +17,7 @@ from fireflyassets.defs import (
     dead_letters,
     projections,
     resources,
+    reviews,
     sensors,
     watch,
 )
@@ -53,6 +54,7 @@ def build_definitions(
             sensors.budgets_sensor,
             sensors.legal_holds_sensor,
             projections.projections_sensor,
+            reviews.reviews_sensor,
             watch.watch_sensor,
             dead_letters.dead_letters_sensor,
         ],

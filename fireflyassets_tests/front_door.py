@@ -28,7 +28,7 @@ from fireflyassets.core.recipe_step import GenerateStep, Model
 from fireflyassets.core.request import RawRequest
 from fireflyassets.limiter.memory import MemoryLimiter
 from fireflyassets.limiter.port import Limiter
-from fireflyassets.ports.backlog import Backlog, Line
+from fireflyassets.ports.backlog import Backlog, Line, LineName
 from fireflyassets.ports.catalogue import Catalogue, Credential, Quarantined
 from fireflyassets.ports.guardrail import Guardrail
 from fireflyassets.stages.intake import Intake
@@ -165,7 +165,7 @@ class CountedBacklog(MemoryBacklog):
 
     looks = 0
 
-    def lines(self) -> Mapping[tuple[str, str], Line]:
+    def lines(self) -> Mapping[LineName, Line]:
         self.looks += 1
         return super().lines()
 

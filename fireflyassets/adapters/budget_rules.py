@@ -143,7 +143,7 @@ def replays(row: JobRow, counters: Iterable[Counter], now: datetime) -> list[Ask
     """Return what an ended job that is run again asks of its budgets, by the caps held against."""
     if row.booking is None:
         return []
-    wanted = row.booking.renewed(row.cost_estimate).taken - row.booking.taken
+    wanted = row.booking.still_to_come(row.cost_estimate)
     return [
         Asking(Cap(one.scope, one.cap, (), ""), one, wanted, now)
         for one in counters

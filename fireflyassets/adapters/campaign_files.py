@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from fireflyassets.adapters import font_file, lock_file, yaml_file
+from fireflyassets.adapters.readings import Readings
 from fireflyassets.core import preflight
 from fireflyassets.core.campaign import Campaign, CampaignConfig, load
 from fireflyassets.core.errors import Refused, UnusableConfiguration, UnusableTemplate
@@ -48,7 +49,10 @@ class Filed:
 
 
 def read_campaigns(
-    project: Path, find_credential: FindCredential, cards: tuple[RateCard, ...]
+    project: Path,
+    find_credential: FindCredential,
+    cards: tuple[RateCard, ...],
+    readings: Readings,
 ) -> tuple[dict[str, Filed], list[Quarantined]]:
     """Return the usable campaigns by slug, and the files that can't be used."""
     reasons: dict[Path, str] = {}
@@ -65,7 +69,7 @@ def read_campaigns(
             continue
         try:
             find_credential(config.credential, customer=config.customer)
-            filed = _filed(path, config, cards)
+            filed = _filed(path, config, cards, readings)
             found[filed.campaign.slug] = filed
         except Refused as error:
             reasons[path] = str(error)
@@ -156,9 +160,11 @@ def _folders(paths: Sequence[Path], mine: Path) -> str:
     return ", ".join(f"{path.parent.name}/{path.name}" for path in paths if path != mine)
 
 
-def _filed(path: Path, config: CampaignConfig, cards: tuple[RateCard, ...]) -> Filed:
+def _filed(
+    path: Path, config: CampaignConfig, cards: tuple[RateCard, ...], readings: Readings
+) -> Filed:
     told = [f"{fault}." for fault in preflight.faults(config, cards)]
-    parts = _read_parts(path, config)
+    parts = _read_parts(path, config, readings)
     told += parts.faults
     for aspect, template in parts.templates.items():
         faults = check_template(
@@ -194,7 +200,7 @@ class Parts:
     faults: tuple[str, ...]
 
 
-def _read_parts(path: Path, config: CampaignConfig) -> Parts:
+def _read_parts(path: Path, config: CampaignConfig, readings: Readings) -> Parts:
     """Read all that *config* names; a part that can't be read is a fault and left out."""
     from fireflyassets.adapters import psd  # noqa: PLC0415 - brings numpy: not for a help.
 
@@ -205,14 +211,15 @@ def _read_parts(path: Path, config: CampaignConfig) -> Parts:
     for aspect in config.aspects if config.recipe.composes else ():
         try:
             paths[aspect] = _part_path(path, config.templates[aspect])
-            templates[aspect] = psd.read_template(_content(paths[aspect], TEMPLATE_LIMIT))
+            content = _content(paths[aspect], TEMPLATE_LIMIT)
+            templates[aspect] = readings.of(content, psd.read_template)
         except (UnusableTemplate, psd.UnreadableTemplate) as error:
             line = yaml_file.line_of(path, "templates", aspect)
             faults.append(f"{line}templates.{aspect}: {error}")
     for index, said in enumerate(config.fonts):
         try:
             content = _content(_part_path(path, said), font_file.SIZE_LIMIT)
-            font = font_file.read(content)
+            font = readings.of(content, font_file.read)
             fonts[font.name] = (hashlib.sha256(content).hexdigest(), font)
         except UnusableTemplate as error:
             faults.append(f"{yaml_file.line_of(path, 'fonts', index)}fonts: {said}: {error}")
@@ -239,7 +246,7 @@ def read_for_lock(folder: Path) -> tuple[CampaignConfig, Parts]:
     """
     path = folder / FILE_NAME
     config = _config(path)
-    parts = _read_parts(path, config)
+    parts = _read_parts(path, config, Readings())
     if parts.faults:
         raise UnusableConfiguration(" ".join(parts.faults))
     return config, parts

@@ -31,6 +31,7 @@ from fireflyassets.adapters.budget_files import BudgetBook, own_caps
 from fireflyassets.adapters.campaign_files import Filed, beyond, read_campaigns
 from fireflyassets.adapters.clock import SystemClock
 from fireflyassets.adapters.limit_files import LimitBook, LimitFile
+from fireflyassets.adapters.readings import Readings
 from fireflyassets.adapters.word_lists import WordList, WordLists
 from fireflyassets.core.budget import BudgetFile, Cap
 from fireflyassets.core.campaign import Campaign, Slug
@@ -93,8 +94,19 @@ class _CredentialFile(BaseModel):
 class FileCatalogue(Catalogue):
     """Everything configured under one project folder, as it was when this was made."""
 
-    def __init__(self, project: Path, clock: Clock | None = None, *, v4: bool = False) -> None:
-        """Read the folder; *v4*: version 4 of generate may be called."""
+    def __init__(
+        self,
+        project: Path,
+        clock: Clock | None = None,
+        *,
+        v4: bool = False,
+        earlier: "FileCatalogue | None" = None,
+    ) -> None:
+        """Read the folder; *v4*: version 4 of generate may be called.
+
+        A document or font that *earlier* has read already is not read again.
+        """
+        self.readings = Readings(earlier.readings if earlier else None)
         self._v4 = v4
         now = (clock or SystemClock()).now
         self._project = project
@@ -110,7 +122,7 @@ class FileCatalogue(Catalogue):
 
     # -- campaigns ------------------------------------------------------------------------------
     def _read_campaigns(self) -> dict[str, Filed]:
-        found, bad = read_campaigns(self._project, self.credential, self._cards)
+        found, bad = read_campaigns(self._project, self.credential, self._cards, self.readings)
         self._quarantined += bad
         usable: dict[str, Filed] = {}
         for slug, filed in found.items():

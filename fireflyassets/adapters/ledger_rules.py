@@ -22,6 +22,7 @@ from fireflyassets.ports.entries import (
     Wave,
     WaveState,
 )
+from fireflyassets.ports.reviews import Judging, View
 
 FAULTS: Final = frozenset({Status.DLQ, Status.REVIEW, Status.FAILED})
 """Ends by the job's own fault: they count an attempt."""
@@ -104,6 +105,23 @@ def may_be_restated(known: Operation | None) -> bool:
 def orphaned(operation: Operation) -> Operation:
     """Return the row of a send whose step has another send's result."""
     return replace(operation, cause=Cause.ORPHANED)
+
+
+def judged(one: Judging) -> JobRow:
+    """Return the row as a decision leaves it; its note stays in the history."""
+    return replace(
+        one.row,
+        human_reviewed=one.review,
+        judged=replace(one.judgement, note=""),
+        epoch=one.row.epoch + 1,
+        ttl=one.ttl,
+        updated_at=one.judgement.at,
+    )
+
+
+def after_view(view: View) -> View | None:
+    """Return the view that is due once *view* shows a decision; None: all do."""
+    return View.DAGSTER if view is View.OBJECTS else None
 
 
 def decided(attempt: Attempt, decision: Decision) -> Attempt:

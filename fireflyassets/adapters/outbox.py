@@ -1,4 +1,4 @@
-"""The outbox row that every change of a job's status writes in its own transaction.
+"""The outbox row that every change of a job's status but a claim writes in its own transaction.
 
 Belongs here: what such a row says and how it is numbered, for every ledger. Does not: delivery.
 """
@@ -8,7 +8,9 @@ from datetime import datetime
 
 from fireflyassets.adapters.budget_rules import BudgetEvent, EventKind
 from fireflyassets.core.event import OF_STATUS, Event, EventType
+from fireflyassets.core.review import told_as
 from fireflyassets.core.status import Status
+from fireflyassets.ports.reviews import Judging
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +33,8 @@ def status_event(
 ) -> StatusEvent:
     """Return the event of a job's move to *status* in *epoch*.
 
-    An epoch begins with ``running`` and ends with any other status (a takeover's epoch has the
-    end alone), so twice the epoch, plus one for an end, counts the events without being stored.
+    An epoch begins with ``running``, of which nobody is told, and ends with any other status, so
+    that its own number orders the events without a count being stored.
     """
     return StatusEvent(
         event_id=f"{job_id}#{epoch}#{status.value}",
@@ -42,6 +44,27 @@ def status_event(
         status=status,
         at=at,
         version=2 * epoch + (status is not Status.RUNNING),
+    )
+
+
+def asset_event(one: Judging) -> Event | None:
+    """Return what customers are told of a decision; None: nothing.
+
+    The decision is an epoch of its own, so its number is that of the epoch's end.
+    """
+    made = one.judgement
+    kind = told_as(one.row.human_reviewed, made.move)
+    if kind is None:
+        return None
+    return Event(
+        event_id=f"{made.job_id}#{made.version}#{kind.value}",
+        type=kind,
+        customer=made.customer,
+        at=made.at,
+        job_id=made.job_id,
+        campaign=one.row.campaign_id,
+        sequence=2 * made.version + 1,
+        facts={"code": made.code.value} if made.code else {},
     )
 
 

@@ -8,6 +8,7 @@ from PIL import Image, UnidentifiedImageError
 
 from fireflyassets.adapters import references
 from fireflyassets.adapters.slots import unfilled, views
+from fireflyassets.core.perceptual import COLUMNS, ROWS, difference_hash
 from fireflyassets.core.preflight import PIXEL_LIMIT, REFERENCE_PIXELS
 from fireflyassets.ports.pictures import Normal, PictureReader, Seen, SlotView, Unreadable
 
@@ -59,6 +60,13 @@ class PillowPictures(PictureReader):
         """Return the layers in which a picture still shows what the template did."""
         with Image.open(io.BytesIO(content), formats=_FORMATS) as picture:
             return unfilled(picture, slots)
+
+    def perceptual(self, content: bytes) -> int:
+        """Return the difference hash of *content*."""
+        with Image.open(io.BytesIO(content), formats=_FORMATS) as picture:
+            picture.draft("L", (COLUMNS, ROWS))
+            grey = picture.convert("L").resize((COLUMNS, ROWS), Image.Resampling.BOX)
+            return difference_hash(grey.tobytes())
 
     def xmp(self, content: bytes) -> bytes | None:
         """Return the XMP packet that a picture holds; None where it holds none."""

@@ -130,7 +130,7 @@ class WatchedCatalogue(Catalogue, Guardrail):
         if not (self._project / "campaigns").is_dir():
             return  # The folder is being exchanged: nobody takes all campaigns away.
         changed = {path for path, _ in self._seen.items() ^ self._taken.items()}
-        self._read = FileCatalogue(self._project, self._clock, v4=self._v4)
+        self._read = FileCatalogue(self._project, self._clock, v4=self._v4, earlier=self._read)
         self._taken = self._seen
         names = ", ".join(sorted({path.name for path in changed})[:10])
         _log.info("Read the project's files anew; changed: %s.", names)

@@ -4,6 +4,7 @@ Belongs here: the bundle of ports, who may pass. Does not: routes, what a token 
 (``tokens.py``).
 """
 
+import secrets
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -12,6 +13,7 @@ from http import HTTPStatus
 from threading import BoundedSemaphore, Lock
 from typing import Annotated, Final, cast
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 from fastapi import Depends, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer, SecurityScopes
@@ -23,14 +25,16 @@ from fireflyassets.api.problems import ProblemRaised, not_found, retry_after
 from fireflyassets.api.reads import Buckets, KeptPages, Kind
 from fireflyassets.api.seals import Seals
 from fireflyassets.api.thumbnails import Thumbnails
-from fireflyassets.api.tokens import Bearers, Caller, Refused, Scope
+from fireflyassets.api.tokens import Bearers, Caller, Refused
 from fireflyassets.core import ids
+from fireflyassets.core.api_key import Scope
 from fireflyassets.core.campaign import Retention
 from fireflyassets.core.errors import CampaignOutOfService, UnknownCampaign
 from fireflyassets.core.hosts import is_loopback
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.request import Problem
 from fireflyassets.limiter.port import Limiter
+from fireflyassets.ports.api_keys import ApiKeyStore
 from fireflyassets.ports.backlog import Backlog
 from fireflyassets.ports.campaign_store import CampaignStore
 from fireflyassets.ports.catalogue import Catalogue
@@ -47,6 +51,7 @@ from fireflyassets.ports.webhooks import WebhookStore
 from fireflyassets.settings import Settings
 from fireflyassets.stages import causes
 from fireflyassets.stages.admission import Admission
+from fireflyassets.stages.api_keys import ApiKeys
 from fireflyassets.stages.bench import UNTOUCHED
 from fireflyassets.stages.endpoints import Endpoints
 from fireflyassets.stages.holding import Holding
@@ -56,6 +61,8 @@ from fireflyassets.stages.pinning import Pins
 from fireflyassets.stages.planning import Planning
 from fireflyassets.stages.replay import Replays
 from fireflyassets.stages.retries import Retries
+from fireflyassets.stages.review import Reviews
+from fireflyassets.stages.showing import Showing
 from fireflyassets.stages.steering import Steering
 from fireflyassets.wave.asking import Asking
 from fireflyassets.wave.assembly import LimitsOf
@@ -63,12 +70,14 @@ from fireflyassets.wave.endings import KEEP
 
 _BEARER: Final = HTTPBearer(
     auto_error=False,
-    bearerFormat="JWT",
-    description="A token of the issuer that the operator names; it holds the tenant and scopes.",
+    bearerFormat="JWT or API key",
+    description="A token of the issuer that the operator names, which holds the tenant and scopes; "
+    "or, for a system without OIDC, an API key, which begins with ffa_ and is made by "
+    "POST /v1/api-keys or by the operator.",
 )
 
 
-_OF_ONE: Final = frozenset({"job_id", "endpoint_id", "delivery_id"})
+_OF_ONE: Final = frozenset({"job_id", "endpoint_id", "delivery_id", "key_id"})
 """Names in the address of what is about one job; other reads may be about thousands."""
 _MOST_UPLOADS: Final = 8
 """Pictures that are in hand or wait at a time: the server has threads for other requests."""
@@ -86,6 +95,7 @@ class Ports:
     clock: Clock
     pictures: PictureReader
     keys: SigningKeys
+    api_keys: ApiKeyStore
     guardrail: Guardrail
     limits: LimitsOf
     limiter: Limiter
@@ -125,9 +135,12 @@ class Desk:
         self.thumbnails = Thumbnails(ports.ledger, ports.objects, ports.pictures)
         self.steering = Steering(ports.ledger, ports.clock, self._keep)
         self.holding = Holding(ports.ledger, ports.objects, ports.clock)
+        self.reviews = Reviews(ports.ledger, ports.clock, self._keep, lambda: uuid4().hex)
+        self.showing = Showing(ports.ledger, ports.objects)
         self.endpoints = Endpoints(ports.webhooks, ports.clock)
         self.topic_accounts = settings.webhook_topic_accounts
-        self.bearers = Bearers(ports.keys, ports.clock, settings)
+        self.api_keys = ApiKeys(ports.api_keys, ports.clock, secrets.token_hex)
+        self.bearers = Bearers(ports.keys, self.api_keys, ports.clock, settings)
         self.buckets = Buckets(
             ports.clock,
             {
@@ -237,6 +250,7 @@ def _unknown(why: Refused) -> ProblemRaised:
 Reader = Annotated[Caller, Security(caller, scopes=[Scope.READ.value])]
 Writer = Annotated[Caller, Security(caller, scopes=[Scope.WRITE.value])]
 Operator = Annotated[Caller, Security(caller, scopes=[Scope.OPS.value])]
+Reviewer = Annotated[Caller, Security(caller, scopes=[Scope.READ.value, Scope.REVIEW.value])]
 
 
 def onlooker(request: Request, at: AtDesk, given: _Given) -> Caller | None:

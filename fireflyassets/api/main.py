@@ -20,6 +20,7 @@ from fireflyassets.adapters.provider import OidcProvider
 from fireflyassets.api.app import create_app
 from fireflyassets.api.desk import Ports
 from fireflyassets.api.metrics import Exposition
+from fireflyassets.api.problems import logged
 from fireflyassets.core.tally import Tally
 from fireflyassets.settings import Settings
 from fireflyassets.stages.watch import Watch
@@ -77,20 +78,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
         guard=composition.guard(settings),
         metrics=factory.metrics,
         campaigns=FileCampaignStore(settings.project, v4=settings.firefly_v4),
+        api_keys=factory.api_keys,
         keys=FetchedKeys(factory.clock, issuer=settings.oidc_issuer, url=settings.oidc_keys_url),
     )
     if chosen.metrics_port is not None:
         told = _exposition(factory).text
         MetricsServer(told, host=chosen.metrics_host, port=chosen.metrics_port)
-    logging.getLogger("uvicorn.access").addFilter(_without_query)
+    logging.getLogger("uvicorn.access").addFilter(_without_secrets)
     app = create_app(ports, settings, OidcProvider(settings))
     uvicorn.run(app, host=chosen.host, port=chosen.port, log_config=None)
 
 
-def _without_query(record: logging.LogRecord) -> bool:
-    """Take the query out of an access line: the code of a sign-in is in one."""
+def _without_secrets(record: logging.LogRecord) -> bool:
+    """Take out of an access line what lets somebody sign in or release a plan."""
     if isinstance(record.args, tuple):
-        record.args = tuple(
-            part.partition("?")[0] if isinstance(part, str) else part for part in record.args
-        )
+        record.args = tuple(logged(part) if isinstance(part, str) else part for part in record.args)
     return True

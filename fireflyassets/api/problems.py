@@ -6,6 +6,7 @@ row where it came from a file.
 """
 
 import logging
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from http import HTTPStatus
@@ -34,6 +35,7 @@ from fireflyassets.core.errors import (
 )
 from fireflyassets.core.request import Problem
 
+_TOKEN_OF_PLAN: Final = re.compile("(?<=/v1/plans/)[^/]+")
 MEDIA_TYPE: Final = "application/problem+json"
 _LATER: Final = {"Retry-After": "60"}
 """Seconds: mended files are noticed within ten."""
@@ -86,6 +88,11 @@ class ProblemRaised(Exception):
         self.detail = detail
         self.problems = problems
         self.headers = headers
+
+
+def logged(address: str) -> str:
+    """Return an address as it may be kept: a sign-in's code is in a query, a plan's in a path."""
+    return _TOKEN_OF_PLAN.sub("-", address.partition("?")[0])
 
 
 def not_found(detail: str, field: str) -> ProblemRaised:
@@ -201,10 +208,17 @@ def _of_parameter(fault: Mapping[str, Any]) -> Problem:
 def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - the handler is registered for it.
     status = HTTPStatus(error.status_code)
-    headers = error.headers
+    detail, path = status.description or status.phrase, logged(request.url.path)
+    if status is HTTPStatus.NOT_FOUND:
+        detail = f"There is nothing at {path}."
+        problem = Problem("", "unknown", detail, "Look at /openapi.json for what there is.")
+        return response(request, status, detail, (problem,), error.headers)
     if status is HTTPStatus.METHOD_NOT_ALLOWED:
-        headers = {"Allow": ", ".join(sorted(_methods(request)))}
-    return response(request, status, status.description or status.phrase, (), headers)
+        allowed = ", ".join(sorted(_methods(request)))
+        detail = f"{path} does not take {request.method}."
+        problem = Problem("", "method", detail, f"Send {allowed}.")
+        return response(request, status, detail, (problem,), {"Allow": allowed})
+    return response(request, status, detail, (), error.headers)
 
 
 def _methods(request: Request) -> set[str]:
@@ -219,7 +233,7 @@ def _methods(request: Request) -> set[str]:
 
 def _bug(request: Request, error: Exception) -> Response:
     # The one boundary of the API. The error's words stay in our log; the query is not even there.
-    _log.error("%s %s failed.", request.method, request.url.path, exc_info=error)
+    _log.error("%s %s failed.", request.method, logged(request.url.path), exc_info=error)
     detail = f"The request failed on our side. {SEND_AGAIN}"
     return response(request, HTTPStatus.INTERNAL_SERVER_ERROR, detail, ())
 

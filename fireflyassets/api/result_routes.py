@@ -23,8 +23,9 @@ from fireflyassets.api.desk import (
 )
 from fireflyassets.api.problems import ProblemRaised, not_found
 from fireflyassets.api.shown_job import ShownJob, shown_job
-from fireflyassets.api.tokens import Caller, Scope
+from fireflyassets.api.tokens import Caller
 from fireflyassets.core import ids
+from fireflyassets.core.api_key import Scope
 from fireflyassets.core.budget import month_of, side_by_side
 from fireflyassets.core.finish import Expectation, expected
 from fireflyassets.core.job import JobRow
@@ -123,7 +124,7 @@ def _finish(at: Desk, tenant: str, campaign: str, sums: Sums, *, stopped: bool) 
         why = "No finish is expected: it is on hold or out of service."
         return Expectation(None, None, why)
     loaded = at.ports.catalogue.campaign(tenant, campaign)
-    traffic = at.outlook.traffic(loaded, own=sums.going)
+    traffic = at.outlook.traffic_of(loaded)
     return expected(sums, each_call(loaded), traffic)
 
 

@@ -13,6 +13,8 @@ PATH: Final = "/problems"
 RULES: Final = {
     "address": "We send to public HTTPS addresses alone, and look again whenever we send.",
     "algorithm": "The token is signed in a way that is not accepted.",
+    "api-key": "An API key is one that was made here and has neither ended nor been revoked.",
+    "api-keys": "A customer has fifty API keys at a time; revoked and expired ones do not count.",
     "aspect": "The campaign does not make pictures of that size.",
     "audience": "The token was made for another service.",
     "backlog": "More work waits than may; Retry-After says when there is likely room.",
@@ -47,12 +49,15 @@ RULES: Final = {
     "media-type": "The body is of a kind that this route does not read, compressed, or not UTF-8.",
     "missing-reference": "The campaign's recipe starts from a picture that comes with the job.",
     "mismatch": "The header Idempotency-Key and the field idempotencyKey may not differ.",
-    "missing": "A job needs an idempotency key, so that sending it again makes no second one.",
+    "method": "An address takes the methods that it allows, and no other.",
+    "missing": "A job needs an idempotency key, so that sending it again makes no second one; a "
+    "new campaign every field that it takes over from no other.",
     "nonce": "The identity provider answered another sign-in than the one that was asked for.",
     "noncharacter": "Some code points are no characters; queues refuse them.",
     "not-yet": "The token is from the future.",
     "out-of-service": "Files on our side can't be used now; nothing is wrong with the request.",
     "over-budget": "A budget of the month has no room; known jobs are answered all the same.",
+    "person": "What outlives a key is done with the token of a person that signed in.",
     "picture": "A reference is one whole picture in a known format, within bounds of pixels and "
     "bytes.",
     "parameter": "A parameter of an address is one of those values that the description names.",

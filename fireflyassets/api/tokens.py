@@ -1,7 +1,8 @@
 """Bearer tokens: who asks, for which tenant, and what they may do.
 
-Belongs here: JSON Web Tokens of the one issuer (RFC 7519, RFC 9068): signature, claims, scopes.
-Does not: fetching keys (``adapters/key_sets.py``), what a route needs (``desk.py``).
+Belongs here: JSON Web Tokens of the one issuer (RFC 7519, RFC 9068): signature, claims, scopes; and
+which bearers are API keys. Does not: the keys' own rules (``stages/api_keys.py``), fetching the
+issuer's (``adapters/key_sets.py``), what a route needs (``desk.py``).
 """
 
 import base64
@@ -10,7 +11,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from enum import StrEnum
 from typing import Any, Final, cast
 
 from joserfc import jwt
@@ -26,22 +26,16 @@ from joserfc.jwk import JWKRegistry, Key, KeySet
 from joserfc.jws import JWSRegistry
 
 from fireflyassets.core import ids
+from fireflyassets.core.api_key import PREFIX
+from fireflyassets.core.request import Problem
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.keys import SigningKeys
 from fireflyassets.settings import Settings
+from fireflyassets.stages.api_keys import ApiKeys
 
 LEEWAY: Final = timedelta(seconds=60)
 """How far the issuer's clock may be off."""
 _MOST_CHARACTERS: Final = 8192
-
-
-class Scope(StrEnum):
-    """What a token allows within its tenant."""
-
-    WRITE = "jobs:write"
-    READ = "jobs:read"
-    REVIEW = "review"
-    OPS = "ops"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +46,8 @@ class Caller:
     subject: str
     """The issuer's name of the person or system."""
     scopes: frozenset[str]
+    by_key: bool = False
+    """By an API key: nobody signed in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +85,13 @@ _CLAIMS: Final[Mapping[str, Refused]] = {
 
 
 class Bearers:
-    """Reads tokens of the one issuer. Without one nobody is let in."""
+    """Reads API keys, and tokens of the one issuer; without one none of these is let in."""
 
-    def __init__(self, keys: SigningKeys, clock: Clock, settings: Settings) -> None:
+    def __init__(
+        self, keys: SigningKeys, api_keys: ApiKeys, clock: Clock, settings: Settings
+    ) -> None:
         self._keys = keys
+        self._api_keys = api_keys
         self._clock = clock
         self._settings = settings
         self._registry = JWSRegistry(algorithms=settings.oidc_algorithms, strict_check_header=False)
@@ -102,11 +101,20 @@ class Bearers:
 
         Raises:
             ServiceDown: The issuer's keys can't be had.
+            StoreUnavailable: The API keys can't be.
         """
+        if token.startswith(PREFIX):
+            return self._of_key(token)
         settings = self._settings
         audience = {settings.oidc_audience_claim: settings.oidc_audience}
         claims = self._claims(token, audience)
         return claims if isinstance(claims, Refused) else self._caller(claims)
+
+    def _of_key(self, token: str) -> Caller | Refused:
+        found = self._api_keys.read(token)
+        if isinstance(found, Problem):
+            return Refused(found.rule, found.message, found.fix)
+        return Caller(found.customer, f"key:{found.key_id}", frozenset(found.scopes), by_key=True)
 
     def name(self, id_token: str, *, nonce: str) -> str | Refused:
         """Return what to call the person that signed in, by the token that answers *nonce*.

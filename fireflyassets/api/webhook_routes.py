@@ -10,13 +10,14 @@ from typing import Annotated, Any, Final, TypeVar
 
 from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse, Response
-from pydantic import BaseModel, ValidationError
 
 from fireflyassets.api import webhook_shapes as shapes
-from fireflyassets.api.bodies import JobBody, json_fields
+from fireflyassets.api.bodies import JobBody
 from fireflyassets.api.description import refusals
 from fireflyassets.api.desk import AtDesk, Desk, Operator, Reader
 from fireflyassets.api.problems import ProblemRaised, not_found
+from fireflyassets.api.wishes import body as body_of
+from fireflyassets.api.wishes import wish
 from fireflyassets.core.endpoint import Endpoint, Kind, Outcome
 from fireflyassets.core.request import Problem
 from fireflyassets.ports.webhooks import Chosen
@@ -34,7 +35,6 @@ _OF_A_BODY: Final = refusals(
 _OF_A_QUERY: Final = refusals(HTTPStatus.UNPROCESSABLE_ENTITY)
 _PRIVATE: Final = {"Cache-Control": "no-store"}
 Time = Annotated[str | None, Query(description="ISO 8601 with its zone.", max_length=40)]
-_Wish = TypeVar("_Wish", bound=BaseModel)
 _Found = TypeVar("_Found")
 
 
@@ -43,14 +43,14 @@ _Found = TypeVar("_Found")
     status_code=HTTPStatus.CREATED,
     response_model=shapes.EndpointWithSecret,
     responses={**_OF_A_BODY, **refusals(HTTPStatus.CONFLICT)},
-    openapi_extra=shapes.body(shapes.NewEndpoint),
+    openapi_extra=body_of(shapes.NewEndpoint),
 )
 def add_endpoint(at: AtDesk, who: Operator, body: JobBody) -> Response:
     """Add an endpoint. Its secret is shown here, and never again but by a rotation."""
-    wish = _wish(shapes.NewEndpoint, body)
-    _insist(_fault(at, who.tenant, wish.kind, wish.url))
+    wished = wish(shapes.NewEndpoint, body, of="endpoint")
+    _insist(_fault(at, who.tenant, wished.kind, wished.url))
     name = f"ep_{secrets.token_hex(10)}"
-    told = at.endpoints.add(who.tenant, name, kind=wish.kind, url=wish.url, types=wish.types)
+    told = at.endpoints.add(who.tenant, name, kind=wished.kind, url=wished.url, types=wished.types)
     if isinstance(told, Problem):
         raise ProblemRaised(HTTPStatus.CONFLICT, "The endpoint was not added.", told)
     return _with_secret(at, told, HTTPStatus.CREATED)
@@ -73,16 +73,16 @@ def show_endpoint(at: AtDesk, who: Reader, endpoint_id: str) -> Response:
     "/v1/endpoints/{endpoint_id}",
     response_model=shapes.EndpointShape,
     responses={**_MISSING, **_OF_A_BODY},
-    openapi_extra=shapes.body(shapes.ChangedEndpoint),
+    openapi_extra=body_of(shapes.ChangedEndpoint),
 )
 def change_endpoint(at: AtDesk, who: Operator, endpoint_id: str, body: JobBody) -> Response:
     """Change an endpoint, or switch it off or on; one that is switched on begins afresh."""
-    wish = _wish(shapes.ChangedEndpoint, body)
+    wished = wish(shapes.ChangedEndpoint, body, of="endpoint")
     stands = at.endpoints.store.endpoint(who.tenant, endpoint_id)
-    if stands is not None and wish.url is not None:
-        _insist(_fault(at, who.tenant, stands.kind, wish.url))
-    types = None if wish.types is None else frozenset(wish.types)
-    change = Change(wish.url, types, wish.enabled)
+    if stands is not None and wished.url is not None:
+        _insist(_fault(at, who.tenant, stands.kind, wished.url))
+    types = None if wished.types is None else frozenset(wished.types)
+    change = Change(wished.url, types, wished.enabled)
     return _told(at.endpoints.change(who.tenant, endpoint_id, change))
 
 
@@ -181,15 +181,6 @@ def replay_delivery(at: AtDesk, who: Operator, delivery_id: str) -> Response:
     found = _there(at.endpoints.store.delivery(who.tenant, delivery_id), "delivery")
     told = {"replayed": int(at.endpoints.again(found))}
     return JSONResponse(told, HTTPStatus.ACCEPTED, headers=_PRIVATE)
-
-
-def _wish(model: type[_Wish], body: bytes) -> _Wish:
-    fields = json_fields(body)
-    try:
-        return model.model_validate(dict(fields))
-    except ValidationError as error:
-        _insist(*shapes.problems_of(error))
-        raise
 
 
 def _insist(*faults: Problem | None) -> None:

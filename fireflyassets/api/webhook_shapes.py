@@ -4,17 +4,14 @@ Belongs here: names and forms of fields. Does not: routes, rules.
 """
 
 import re
-from collections.abc import Mapping
 from datetime import timedelta
-from typing import Annotated, Any, Final, cast
+from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
-from fireflyassets.api.bodies import JSON
 from fireflyassets.core.endpoint import Attempt, Delivery, Endpoint, Kind
 from fireflyassets.core.event import EventType, Instant, instant
-from fireflyassets.core.request import Problem
 
 TOPIC: Final = re.compile(r"arn:aws[a-z-]*:sns:[a-z0-9-]+:(?P<account>[0-9]{12}):[A-Za-z0-9_-]+")
 
@@ -145,39 +142,6 @@ def delivery(one: Delivery) -> DeliveryShape:
         "dueAt": instant(one.due_at) if one.due_at else None,
         "attempts": [_attempt(each) for each in one.attempts],
     }
-
-
-def problems_of(error: ValidationError) -> list[Problem]:
-    """Return what is wrong with a body, by field."""
-    return [
-        Problem(
-            ".".join(map(str, fault["loc"])),
-            "type",
-            f"{fault['msg']}.",
-            "Send it as the description at /openapi.json names it.",
-        )
-        for fault in error.errors(include_input=False, include_url=False)
-    ]
-
-
-def body(model: type[BaseModel]) -> dict[str, Any]:
-    """Return a body's description."""
-    schema = model.model_json_schema()
-    parts = schema.pop("$defs", {})
-    content = {JSON: {"schema": _inlined(schema, parts)}}
-    return {"requestBody": {"required": True, "content": content}}
-
-
-def _inlined(schema: object, parts: Mapping[str, Any]) -> object:
-    """Return a schema that stands alone: FastAPI knows nothing of its parts."""
-    if isinstance(schema, dict):
-        said = cast("dict[str, object]", schema)
-        if "$ref" in said:
-            return parts[str(said["$ref"]).rpartition("/")[2]]
-        return {name: _inlined(value, parts) for name, value in said.items()}
-    if isinstance(schema, list):
-        return [_inlined(one, parts) for one in cast("list[object]", schema)]
-    return schema
 
 
 def _attempt(one: Attempt) -> AttemptShape:

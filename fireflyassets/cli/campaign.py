@@ -21,6 +21,12 @@ from fireflyassets.settings import Settings
 from fireflyassets.stages import adding
 
 
+class UnusableFile(UnusableConfiguration):
+    """A file that can't be added; the sentence names it and says what to mend."""
+
+    remedy = ""
+
+
 def add_to(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:  # pyright: ignore[reportPrivateUsage] - the type has no public name.
     """Add ``campaign check``, ``add``, ``lock``, ``list`` and ``schema``."""
     group = subparsers.add_parser("campaign", help="check and list the campaigns of a project")
@@ -88,7 +94,10 @@ def run_add(arguments: argparse.Namespace) -> int:
     """Add a campaign from a file; a running stack takes it by itself."""
     settings = Settings()
     file: Path = arguments.file
-    config = adding.still_to_come(yaml_file.read(file, CampaignConfig), SystemClock().now())
+    try:
+        config = adding.still_to_come(yaml_file.read(file, CampaignConfig), SystemClock().now())
+    except UnusableConfiguration as fault:
+        raise UnusableFile(f"{file}: {fault}") from fault
     store = FileCampaignStore(arguments.project or settings.project, v4=settings.firefly_v4)
     match store.add_with(config, file.parent):
         case Added(campaign):
@@ -96,9 +105,9 @@ def run_add(arguments: argparse.Namespace) -> int:
             return 0
         case NameTaken():
             problem = adding.name_taken(config.campaign)
-            raise UnusableConfiguration(f"{problem.message} {problem.fix}")
+            raise UnusableFile(f"{file}: {problem.message} {problem.fix}")
         case Unusable(reason):
-            raise UnusableConfiguration(f"{file}: {reason}")
+            raise UnusableFile(f"{file}: {reason}")
 
 
 def run_list(arguments: argparse.Namespace) -> int:

@@ -1,38 +1,18 @@
 """``fireflyassets dlq``: what ended by a fault that may pass, and running it again.
 
-Belongs here: arguments in, tables and JSON out. Does not: what may go (``stages/replay.py``), what
-becomes of dead letters (``stages/letters.py``). The wiring is loaded when a command runs.
+Belongs here: commands and their arguments. Does not: what is printed and done (``dead_desk.py``),
+what may go (``stages/replay.py``). The wiring is loaded when a command runs.
 """
 
 import argparse
-import json
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Final
 
+from fireflyassets.cli.dead_desk import DeadDesk
 from fireflyassets.cli.limits import duration
-from fireflyassets.cli.terminal import said, stamp, table
-from fireflyassets.core.errors import FactoryError
+from fireflyassets.cli.terminal import said
 from fireflyassets.core.failure import FailureClass
-from fireflyassets.stages import snapshot
-from fireflyassets.stages.letters import Letters
-from fireflyassets.stages.replay import Choice, Dead, Replays, class_of, sums
-from fireflyassets.stages.retries import Retries
-
-_NONE: Final = "No such job is in dlq."
-_SUMS: Final = ("class", "jobs", "oldest", "operations", "goes", "cause")
-_JOBS: Final = ("job", "class", "campaign", "since", "replays", "operations", "state", "why")
-_LETTERS: Final = ("letter", "kind", "customer", "found", "why")
-_EVERY: Final = 25
-"""Jobs between two words on how far a replay is."""
-
-
-class NoSuchDeadJob(FactoryError):
-    """A job that no ledger has."""
-
-    remedy = "Look at `fireflyassets dlq list`."
+from fireflyassets.stages.replay import Choice
 
 
 def add_to(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:  # pyright: ignore[reportPrivateUsage] - the type has no public name.
@@ -76,8 +56,7 @@ def _add_choice(command: argparse.ArgumentParser) -> None:
         "--class",
         dest="failures",
         action="append",
-        type=FailureClass,
-        choices=list(FailureClass),
+        type=a_class,
         metavar="CLASS",
         help="as `fireflyassets failures` names it; may be given again",
     )
@@ -88,6 +67,18 @@ def _add_choice(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--mended", action="store_true", help="the cause is gone: no probe, no waiting"
     )
+
+
+def a_class(text: str) -> FailureClass:
+    """Return the class of that name.
+
+    Raises:
+        ArgumentTypeError: There is none.
+    """
+    if text not in set(FailureClass):
+        said_so = f"there is no class {text!r}; the classes are {', '.join(FailureClass)}"
+        raise argparse.ArgumentTypeError(said_so)
+    return FailureClass(text)
 
 
 def a_time(text: str) -> datetime:
@@ -163,137 +154,9 @@ def run_drop(arguments: argparse.Namespace) -> int:
     return desk().drop(arguments.letters, by=arguments.by, why=arguments.why)
 
 
-def desk() -> "DeadDesk":
+def desk() -> DeadDesk:
     """Return the desk over this process's own ports."""
     from fireflyassets import composition  # noqa: PLC0415 - loads the AWS client; not for a help.
 
     made = composition.factory()
     return DeadDesk(composition.replays(made), composition.letters(made), composition.retries(made))
-
-
-@dataclass(frozen=True)
-class DeadDesk:
-    """What the commands do, over any ports."""
-
-    replays: Replays
-    letters: Letters
-    retries: Retries
-    tell: Callable[[str], None] = print
-
-    def show_all(self, choice: Choice, *, mended: bool, each: bool, as_json: bool) -> int:
-        """Print the chosen jobs by class or one by one, and the letters that were put aside."""
-        plan = self.replays.plan(choice, mended=mended)
-        rows = [_job(one) for one in plan] if each or as_json else []
-        letters = [
-            {
-                "letter": one.key,
-                "kind": one.kind.value,
-                "customer": one.customer or "",
-                "found": stamp(one.found_at),
-                "why": one.reason,
-            }
-            for one in self.letters.put_aside()
-        ]
-        if as_json:
-            told = {"classes": _by_class(plan), "jobs": rows, "letters": letters}
-            self.tell(json.dumps(told, indent=2))
-            return 0
-        self.print_plan(plan)
-        if each:
-            self.tell(f"\n{table(_JOBS, rows, nothing=_NONE)}")
-        if letters:
-            self.tell(f"\n{table(_LETTERS, letters, nothing=_NONE)}")
-        return 0
-
-    def show(self, job_id: str) -> int:
-        """Print what is known of a job.
-
-        Raises:
-            NoSuchDeadJob: There is none.
-        """
-        ledger = self.replays.ledger
-        row = ledger.job(job_id)
-        if row is None:
-            raise NoSuchDeadJob(f"There is no job {job_id}.")
-        since = row.ended_at or row.updated_at
-        history = ledger.history(job_id)
-        self.tell(snapshot.of(row, history, self.retries.of(row, history), since=since).decode())
-        return 0
-
-    def print_plan(self, plan: list[Dead]) -> None:
-        """Print the plan by class."""
-        self.tell(table(_SUMS, _by_class(plan), nothing=_NONE))
-
-    def go(self, plan: list[Dead], *, by: str, why: str, spread: timedelta) -> int:
-        """Move what goes, and say how far it is; an interrupt takes back what has not begun."""
-        total = sum(one.goes for one in plan)
-        if not total:
-            self.print_plan(plan)
-            self.tell("Nothing goes now.")
-            return 0
-        moved, seen = 0, 0
-        moves = self.replays.go(plan, by=by, why=why, spread=spread)
-        abort = f"fireflyassets dlq abort {moves.record} --by NAME --why TEXT"
-        self.tell(f"Take back what waits: {abort}")
-        try:
-            for one in moves:
-                seen += 1
-                moved += one.done
-                if one.why:
-                    self.tell(f"{one.job_id}: {one.why}")
-                if seen % _EVERY == 0:
-                    self.tell(f"{seen} of {total}")
-        except KeyboardInterrupt:
-            moves.close()  # It writes down what it has moved.
-            told = self.replays.abort().of(moves.record, by=by, why="stopped")
-            self.tell(f"Stopped after {moved} of {total} jobs. {told.sentence()}")
-            return 130
-        self.tell(f"{moved} of {total} jobs are queued again.")
-        return 0
-
-    def say_letters(self) -> None:
-        """Print how many dead letters might become jobs."""
-        may = sum(self.letters.may_go_on(one) for one in self.letters.put_aside())
-        self.tell(f"{may} dead letters become jobs if intake takes them by now.")
-
-    def send_on(self, *, by: str, why: str) -> int:
-        """Make jobs of the dead letters that intake takes by now."""
-        sent = self.letters.send_all_on(by=by, why=why)
-        self.tell(f"{len(sent)} dead letters became jobs.")
-        return 0
-
-    def drop(self, letters: Sequence[str], *, by: str, why: str) -> int:
-        """Settle letters; what there is none of fails the command, and the others are settled."""
-        dropped = self.letters.drop(letters, by=by, why=why)
-        self.tell(f"{len(dropped)} dead letters are settled.")
-        for unknown in sorted({*letters} - {*dropped}):
-            self.tell(f"There is no letter {unknown}.")
-        return 0 if {*letters} == {*dropped} else 1
-
-
-def _by_class(plan: list[Dead]) -> list[dict[str, str]]:
-    return [
-        {
-            "class": one.failure.value,
-            "jobs": str(one.jobs),
-            "oldest": stamp(one.oldest),
-            "operations": str(one.price),
-            "goes": str(one.goes),
-            "cause": one.cause,
-        }
-        for one in sums(plan)
-    ]
-
-
-def _job(one: Dead) -> dict[str, str]:
-    row = one.row
-    return {
-        "job": row.job_id,
-        "class": class_of(row).value,
-        "campaign": f"{row.customer_id}/{row.campaign_id}",
-        "since": stamp(row.ended_at or row.updated_at),
-        "replays": str(row.replays),
-        "operations": str(one.price),
-        "state": one.state.value,
-        "why": one.why,
-    }

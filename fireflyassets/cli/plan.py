@@ -113,8 +113,15 @@ class PlanDesk:
         return 0 if plan.sums.jobs or plan.repeated else 1
 
     def ask_for_more(self, path: Path, slug: tuple[str, str], within: timedelta) -> int:
-        """Print what a brief needs of Adobe."""
+        """Print what a brief needs of Adobe; 1 if it is nothing."""
         plan = self._plan(self._content(path), path, slug)
+        if not plan.sums.jobs:
+            known, refused = plan.repeated, plan.refused
+            self.tell(
+                f"Nothing is to be asked of Adobe: {path} has no new job ({known} known, {refused} "
+                "refused)."
+            )
+            return 1
         outlook, config = self.planning.outlook, plan.campaign.config
         credential = outlook.catalogue.credential(config.credential, customer=config.customer)
         granted = {

@@ -156,6 +156,19 @@ SLOW_JOBS: Final = Alarm(
     says="One job of twenty took over twice the normal time, for 15 minutes.",
     of_baseline=True,
 )
+SLOW_WEBHOOKS: Final = Alarm(
+    "slow_webhooks",
+    Level(metric.WEBHOOK_END_TO_END, Statistic.P95),
+    threshold=2,
+    period=5 * MINUTE,
+    bad=3,
+    of=3,
+    missing=Missing.IS_GOOD,
+    urgency=Urgency.PAGE,
+    says="One webhook of twenty told a job's end over twice the normal time after its intake, for "
+    "15 minutes.",
+    of_baseline=True,
+)
 BROKEN_JOBS: Final = Alarm(
     "broken_jobs",
     Share(metric.BROKEN, metric.ENDED, minimum=20),
@@ -261,6 +274,7 @@ ALARMS: Final = (
     DEAD_LETTERS,
     REFUSED_CALLS,
     SLOW_JOBS,
+    SLOW_WEBHOOKS,
     BROKEN_JOBS,
     COST_BURN,
     NO_PROGRESS,

@@ -162,7 +162,11 @@ class Booking:
 
     def renewed(self, estimate: Decimal) -> "Booking":
         """Return the booking of an ended job that is to be run again, for what is still to come."""
-        return replace(self, held=self.held + max(ZERO, estimate - self.spent))
+        return replace(self, held=self.held + self.still_to_come(estimate))
+
+    def still_to_come(self, estimate: Decimal) -> Decimal:
+        """Return what an ended job that is run again takes on top."""
+        return max(ZERO, estimate - self.spent)
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,8 +152,8 @@ class Campaign:
         return ids.partitions_name(self.config.customer, self.config.campaign)
 
     def documents(self) -> dict[str, dict[str, Any]]:
-        """Return what is pinned of its templates and fonts."""
-        return {
+        """Return what is pinned of its templates, fonts and files of actions."""
+        said: dict[str, dict[str, Any]] = {
             "templates": dict(self.templates),
             "frames": {
                 aspect: {layer: frame.to_json() for layer, frame in frames.items()}
@@ -161,6 +161,9 @@ class Campaign:
             },
             "fonts": {name: font.to_json() for name, font in self.fonts.items()},
         }
+        if self.actions:  # Else versions of before there were any would change.
+            said["actions"] = dict(self.actions)
+        return said
 
     def to_json(self) -> bytes:
         """Return the campaign as it is pinned; `from_json` reads it back."""
@@ -168,8 +171,6 @@ class Campaign:
         if self.config.naming == NAMING:  # As below.
             del config["naming"]
         said = {"config": config, **self.documents()}
-        if self.actions:  # Else versions of before there were any would change.
-            said["actions"] = dict(self.actions)
         return json.dumps(said, sort_keys=True, ensure_ascii=False).encode()
 
 

@@ -67,7 +67,7 @@ class CampaignOnHold(Cause):
     """Its campaign is on hold."""
 
     held_by: ClassVar = HeldBy.HOLD
-    words: ClassVar = "Its campaign is on hold: {reason}."
+    words: ClassVar = "{reason}."
     lifted_by: ClassVar = "An operator, with POST /v1/campaigns/{campaign}/resume or on its page."
     reason: str
 
@@ -77,7 +77,7 @@ class OutcomeUnknown(Cause):
     """A paid call's answer was lost."""
 
     held_by: ClassVar = HeldBy.INCIDENT
-    words: ClassVar = "Nobody knows whether a paid call was taken: {reason}."
+    words: ClassVar = "{reason}."
     lifted_by: ClassVar = "An operator, with fireflyassets fence resolve."
     reason: str
 
@@ -163,12 +163,11 @@ class Interrupted(Cause):
     reason: str
 
 
-PARKED: Final[Mapping[HeldBy, type[PaceUsed | NotItsTurn | Interrupted]]] = {
+PARKED: Final[Mapping[HeldBy | None, type[PaceUsed | NotItsTurn]]] = {
     HeldBy.LIMIT: PaceUsed,
     HeldBy.SHARE: NotItsTurn,
-    HeldBy.INCIDENT: Interrupted,
 }
-"""What a parked job's reason is about -> its cause."""
+"""What a parked job's reason is about -> its cause, where that is no incident."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import ClassVar
 
+from fireflyassets.core.cause import HeldBy
 from fireflyassets.core.failure import GUIDANCE, FailureClass, Fault
 
 
@@ -206,6 +207,8 @@ class RenditionDefect(JobFailed):
 class JobDelayed(FactoryError):
     """The same job, later: it goes back to the queue, and no attempt is counted."""
 
+    held_by = HeldBy.INCIDENT
+
     def __init__(self, sentence: str, *, until: datetime | None) -> None:
         super().__init__(sentence)
         self.until = until
@@ -216,6 +219,12 @@ class Throttled(JobDelayed):
     """No ticket within reach."""
 
     remedy = "Wait, or ask Adobe for a higher limit."
+
+    def __init__(
+        self, sentence: str, *, until: datetime | None, held_by: HeldBy = HeldBy.LIMIT
+    ) -> None:
+        super().__init__(sentence, until=until)
+        self.held_by = held_by
 
 
 class ServiceUnavailable(JobDelayed):

@@ -35,6 +35,7 @@ class EventType(StrEnum):
     JOB_SUCCEEDED = "job.succeeded"
     JOB_FAILED = "job.failed"
     JOB_REVIEW = "job.review"
+    JOB_CANCELLED = "job.cancelled"
     ASSET_APPROVED = "asset.approved"
     ASSET_REJECTED = "asset.rejected"
     ASSET_RECALLED = "asset.recalled"
@@ -50,10 +51,12 @@ SAYS: Final[Mapping[EventType, str]] = {
     "no outputs: asset.approved does.",
     EventType.JOB_FAILED: "A job has ended by a fault. We may run it again, under the same key.",
     EventType.JOB_REVIEW: "A job has ended, and somebody must look at it or mend its input.",
+    EventType.JOB_CANCELLED: "A job has been cancelled, by you or by an operator.",
     EventType.ASSET_APPROVED: "A job's outputs are approved, and may be fetched.",
     EventType.ASSET_REJECTED: "A job's outputs are rejected.",
     EventType.ASSET_RECALLED: "A job's outputs that were published must not be used any more.",
-    EventType.CAMPAIGN_COMPLETED: "All jobs of a campaign have ended.",
+    EventType.CAMPAIGN_COMPLETED: "All jobs of a campaign have ended; once more where "
+    "some are added or run again, and all have ended anew.",
     EventType.CAMPAIGN_HALTED: "A campaign has been halted; its facts say why.",
     EventType.BUDGET_SOFT: "A step of a budget's ladder is reached; nothing is stopped.",
     EventType.ENDPOINT_DISABLED: "An endpoint gets nothing for now: poll until it is back.",
@@ -64,8 +67,9 @@ OF_STATUS: Final[Mapping[Status, EventType]] = {
     Status.FAILED: EventType.JOB_FAILED,
     Status.DLQ: EventType.JOB_FAILED,
     Status.REVIEW: EventType.JOB_REVIEW,
+    Status.CANCELLED: EventType.JOB_CANCELLED,
 }
-"""Moves of a job that customers are told of; a cancellation was their own wish."""
+"""Moves of a job that customers are told of: all of its ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +126,9 @@ class JobEvent(JobPayload, TypedDict):
     failureClass: Annotated[
         str | None, Field(description="The class of the fault that it ended by; null: none.")
     ]
+    reviewCode: Annotated[
+        str | None, Field(description="Why reviewers rejected the outputs; null: they did not.")
+    ]
 
 
 class FactsEvent(TypedDict):
@@ -134,10 +141,41 @@ class FactsEvent(TypedDict):
     facts: Annotated[
         dict[str, str],
         Field(
-            description="campaign.budget.soft: scope, percent, taken, cap. campaign.halted: reason."
-            " endpoint.disabled: endpointId, reason, since, lastError, howToReturn."
+            description="campaign.budget.soft: scope, percent, taken, cap. "
+            "campaign.completed: jobs, and how many ended as succeeded, failed, dlq, review and "
+            "cancelled. campaign.halted: reason, since. "
+            "endpoint.disabled: endpointId, reason, since, lastError, howToReturn."
         ),
     ]
+
+
+def completed(customer: str, campaign: str, ends: Mapping[Status, int], at: datetime) -> Event:
+    """Return the event of a campaign whose jobs have all ended, the last one at *at*.
+
+    Whoever sees the same ends makes the same event.
+    """
+    jobs = sum(ends.values())
+    counts = {status.value: str(ends.get(status, 0)) for status in OF_STATUS}
+    return Event(
+        event_id=f"campaign#{customer}#{campaign}#completed#{jobs}#{at.isoformat()}",
+        type=EventType.CAMPAIGN_COMPLETED,
+        customer=customer,
+        at=at,
+        campaign=campaign,
+        facts={"jobs": str(jobs), **counts},
+    )
+
+
+def halted(customer: str, campaign: str, *, reason: str, since: datetime) -> Event:
+    """Return the event of a campaign that has been put on hold."""
+    return Event(
+        event_id=f"campaign#{customer}#{campaign}#halted#{since.isoformat()}",
+        type=EventType.CAMPAIGN_HALTED,
+        customer=customer,
+        at=since,
+        campaign=campaign,
+        facts={"reason": reason, "since": instant(since)},
+    )
 
 
 def is_of_a_job(kind: EventType) -> bool:

@@ -14,7 +14,7 @@ NAMESPACE: Final = UUID("6f1f3b52-5d0e-4b53-9a57-0a1c6b6f8f5e")
 KEY: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 SLUG: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
 ASPECT: Final = re.compile(r"[1-9][0-9]{0,4}x[1-9][0-9]{0,4}")
-FOLDERS: Final = ("", "approved/", "rejected/", "quarantine/")
+FOLDERS: Final = ("", "rejected/")
 """Where delivered files lie: as they were made, and as a review or a recall moved them."""
 DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 INBOX: Final = "inbox/"
@@ -144,7 +144,17 @@ def reference_key(customer: str, reference: str) -> str:
 
 def delivery_key(customer: str, campaign: str, job: str, aspect: str, filename: str) -> str:
     """Return the final key of a rendition."""
-    return f"{customer}/{campaign}/{job}/{aspect}/{filename}"
+    return f"{delivery_folder(customer, campaign, job)}/{aspect}/{filename}"
+
+
+def delivery_folder(customer: str, campaign: str, job: str) -> str:
+    """Return what the final keys of a job's renditions have in common."""
+    return f"{customer}/{campaign}/{job}"
+
+
+def rejected_key(delivery: str) -> str:
+    """Return where a rendition lies that was rejected or recalled."""
+    return f"rejected/{delivery}"
 
 
 def sidecar_key(delivery: str) -> str:

@@ -13,8 +13,10 @@ from decimal import Decimal
 from typing import Final
 
 from fireflyassets.core.budget import Booking
+from fireflyassets.core.cause import HeldBy
 from fireflyassets.core.failure import FailureClass
 from fireflyassets.core.money import Cost
+from fireflyassets.core.review import Judgement
 from fireflyassets.core.status import HumanReview, Status
 
 
@@ -164,8 +166,19 @@ class JobRow:
     """Set while a wave works on a job that is to be cancelled."""
     failure: FailureClass | None = None
     """The class of the fault that it ended by; None while it has not, or where nobody said."""
+    parked_for: HeldBy | None = None
+    """What its reason is about while it is parked; None where nobody said."""
     unsettled: bool = False
     """An open call may still move it: the fence holds it, or it ended with a call in flight."""
+    looks: tuple[int, ...] = ()
+    """Perceptual hashes of its outputs, in their order; empty where they were not taken."""
+    judged: Judgement | None = None
+    """The last decision on its outputs, without its note."""
+
+    @property
+    def due_at(self) -> datetime:
+        """Return since when a queued job is due: it keeps its place in line unless it is parked."""
+        return self.not_before or self.created_at
 
     @property
     def cost(self) -> Cost:

@@ -174,6 +174,6 @@ def _variants(wanted: Wanted) -> Iterator[tuple[str, Wanted]]:
 
 
 def lock_of(campaign: Campaign) -> str:
-    """Return what changes with any template or font of a campaign, and with nothing else."""
+    """Return what changes with any document that a campaign names, and with nothing else."""
     said = [*campaign.documents().values()]
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]

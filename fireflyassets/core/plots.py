@@ -75,6 +75,13 @@ PLOTS: Final = (
         ),
     ),
     Plot(
+        "From intake to the webhook that tells the end",
+        (
+            Drawn(metric.WEBHOOK_END_TO_END, PERCENTILES),
+            Drawn(metric.WEBHOOK_END_TO_END, ("p95",), by=("customer",)),
+        ),
+    ),
+    Plot(
         "Headroom below the paced rate, by organisation and API family",
         (Drawn(metric.HEADROOM, ("Minimum",), by=("item",)),),
     ),

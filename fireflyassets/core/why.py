@@ -22,9 +22,9 @@ from fireflyassets.core.cause import (
     DayQuotaUsed,
     Ended,
     FilesUnusable,
-    HeldBy,
     InLine,
     InProduction,
+    Interrupted,
     NeedsMending,
     OnHold,
     OutcomeUnknown,
@@ -75,8 +75,6 @@ class Facts:
     """None: no wave has it."""
     turn_since: datetime | None = None
     items: Sequence[Item] = ()
-    parked_for: HeldBy = HeldBy.INCIDENT
-    """What its reason is about, where it is parked."""
     ahead: int = 0
     """Jobs of its customer that go before it."""
     beside: bool = False
@@ -125,7 +123,7 @@ def _of_queued(facts: Facts) -> Why:
             return Why(blocked, _later(until, starts))
     if waits:
         reason = row.reason or _UNSAID
-        return Why(PARKED[facts.parked_for](row.updated_at, reason), starts)
+        return Why(PARKED.get(row.parked_for, Interrupted)(row.updated_at, reason), starts)
     return Why(InLine(row.updated_at, facts.ahead, facts.beside), starts)
 
 

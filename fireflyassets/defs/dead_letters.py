@@ -114,7 +114,10 @@ def replay(context: dg.OpExecutionContext, config: ReplayConfig) -> None:
             "%s: %d jobs since %s, %d go for %s operations at most. %s",
             *(one.failure.value, one.jobs, one.oldest, one.goes, one.price, one.cause),
         )
+    letters = resources.letters(context.resources)
     if not config.go:
+        if config.letters:
+            context.log.info("%d dead letters become jobs.", len(list(letters.becoming())))
         context.log.info("Nothing was moved: go is not set.")
         return
     if not config.by.strip() or not config.why.strip():
@@ -123,7 +126,7 @@ def replay(context: dg.OpExecutionContext, config: ReplayConfig) -> None:
         told = use.abort().of(config.abort, by=config.by, why=config.why)
         context.log.info(told.sentence())
     elif config.letters:
-        sent = resources.letters(context.resources).send_all_on(by=config.by, why=config.why)
+        sent = letters.send_all_on(by=config.by, why=config.why)
         context.log.info("%d dead letters became jobs.", len(sent))
     else:
         _go(context, use, plan, config)

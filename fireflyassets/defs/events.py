@@ -19,7 +19,6 @@ from fireflyassets.core.why import Facts, why
 from fireflyassets.defs import names
 from fireflyassets.stages import retries
 from fireflyassets.stages.deliver import Delivered
-from fireflyassets.wave.asking import parked_for
 from fireflyassets.wave.reports import Handed, Made, Subject
 
 Metadata = dict[str, dg.MetadataValue]
@@ -54,7 +53,7 @@ def of(
 def waiting(rows: Iterable[JobRow], now: datetime) -> Iterator[dg.AssetObservation]:
     """Yield what partitions show of jobs that a run has not delivered: what holds each."""
     for row in rows:
-        cause = why(Facts(row, now, parked_for=parked_for(row))).cause
+        cause = why(Facts(row, now)).cause
         metadata: Metadata = {
             "held_by": dg.MetadataValue.text(cause.held_by.value),
             "reason": dg.MetadataValue.text(cause.sentence),

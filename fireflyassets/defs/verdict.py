@@ -14,7 +14,7 @@ import dagster as dg
 
 from fireflyassets.core.errors import FactoryError
 from fireflyassets.core.job import JobRow
-from fireflyassets.core.status import Status
+from fireflyassets.core.status import ENDED, Status
 from fireflyassets.wave.reports import Ended, Skipped, Turn
 
 _NEXT: Final[dict[Status, str]] = {
@@ -93,9 +93,8 @@ SILENT: Final = "This run ended before it could say what became of its jobs."
 
 def afterwards(rows: Sequence[JobRow]) -> str:
     """Say what became of the jobs of a run that died; the ledger knows."""
-    going = {Status.QUEUED, Status.RUNNING}
     held = sum(row.hold is not None for row in rows)
-    later = sum(row.hold is None and row.status in going for row in rows)
+    later = sum(row.hold is None and row.status not in ENDED for row in rows)
     ended = Counter(row.status for row in rows if row.status in _NEXT)
     parts = [f"{sum(row.status is Status.SUCCEEDED for row in rows)} delivered"]
     parts += [f"{later} go on by themselves, in another run"] if later else []

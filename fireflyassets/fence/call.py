@@ -106,10 +106,23 @@ class StepCall:
     step: str
     service: PaidService
     rates: Rates
+    texts: tuple[str, ...] = field(default=(), repr=False, kw_only=True)
+    """Of the job: no record of a send may quote them."""
 
     def operations(self, attempt: Attempt, cause: Cause, booked_at: datetime) -> list[Operation]:
         """Return one row for each output that a send orders."""
         return operations_of(self.row, attempt, self.rates, cause, booked_at)
+
+    def heard(self, fault: Fault) -> Fault:
+        """Return a vendor's fault without words that quote the job's texts.
+
+        They may have been cut anywhere: a stretch is enough.
+        """
+        if fault.code == REFUSED_LOCALLY or not any(
+            quotes(fault.message, one) for one in self.texts
+        ):
+            return fault
+        return replace(fault, message="")
 
 
 def operations_of(
@@ -125,7 +138,7 @@ def operations_of(
     return [
         Operation(
             job_id=row.job_id,
-            vendor_id=attempt.vendor_id or unnamed(attempt),
+            vendor_id=attempt.vendor_id or unnamed(attempt.step, attempt.generation, attempt.n),
             output=charge.output,
             step=attempt.step,
             generation=attempt.generation,
@@ -162,8 +175,6 @@ class PaidCall(StepCall):
     """Sends that may follow one of unknown outcome without a person's word."""
     cancelled: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the job is to be cancelled: nothing new is sent, what is out is called back."""
-    texts: tuple[str, ...] = field(default=(), repr=False)
-    """Of the job: no record of a send may quote them."""
     stale: set[int] = field(default_factory=set[int])
     """Sends of this turn that met an expired reference."""
 
@@ -183,17 +194,6 @@ class PaidCall(StepCall):
             cause=cause,
             replay=self.row.replays,
         )
-
-    def heard(self, fault: Fault) -> Fault:
-        """Return a vendor's fault without words that quote the job's texts.
-
-        They may have been cut anywhere: a stretch is enough.
-        """
-        if fault.code == REFUSED_LOCALLY or not any(
-            quotes(fault.message, one) for one in self.texts
-        ):
-            return fault
-        return replace(fault, message="")
 
     def is_stale_again(self, n: int) -> bool:
         """Note that send *n* met an expired reference, and say whether one had before.

@@ -4,11 +4,15 @@ Belongs here: which refusals are the organisation's, and from when on the breake
 Does not: the limiter's own state (``fireflyassets.limiter``), sending.
 """
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Final
 
+from fireflyassets.core.cause import HeldBy
+from fireflyassets.core.errors import Throttled
 from fireflyassets.core.failure import MODEL_FIELD, FailureClass, Fault
 from fireflyassets.limiter.arithmetic import MAX_PAUSE_US
+from fireflyassets.limiter.port import Parked, ParkReason
 
 LONGEST_PAUSE: Final = timedelta(microseconds=MAX_PAUSE_US)
 """Who asks for more is not believed: the breaker opens, and one call tries it after this."""
@@ -25,6 +29,23 @@ _SERVED: Final = frozenset(
 _OF_THE_REQUEST: Final = range(400, 500)
 BREAK: Final = 4 * LONGEST_PAUSE
 """Told to the limiter as what the service asks for, so that its breaker opens."""
+
+
+_HELD_BY: Final[Mapping[ParkReason, HeldBy]] = {
+    ParkReason.TOO_FAR_AHEAD: HeldBy.LIMIT,
+    ParkReason.NOT_YOUR_TURN: HeldBy.SHARE,
+    ParkReason.DAY_QUOTA: HeldBy.LIMIT,
+    ParkReason.PAUSED: HeldBy.LIMIT,
+    ParkReason.BREAKER_OPEN: HeldBy.INCIDENT,
+    ParkReason.OVERRIDDEN: HeldBy.LIMIT,
+}
+"""Why no ticket was taken -> what holds the job then."""
+
+
+def throttled(step: str, parked: Parked) -> Throttled:
+    """Return how a job goes back for which no ticket was taken."""
+    why = f"Step {step}: {parked.reason}."
+    return Throttled(why, until=parked.until, held_by=_HELD_BY[parked.reason])
 
 
 def is_the_organisation_s(fault: Fault, failure: FailureClass) -> bool:

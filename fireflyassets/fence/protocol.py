@@ -13,9 +13,9 @@ from typing import Final
 from fireflyassets.core import errors
 from fireflyassets.core.failure import ACTIONS, Action, FailureClass, Family, Fault, classify
 from fireflyassets.core.money import Cause
+from fireflyassets.fence import pacing
 from fireflyassets.fence.call import HEARTBEAT_LOOK, Arrived, Lease, PaidCall, Tickets
 from fireflyassets.fence.collecting import Collector
-from fireflyassets.fence.pacing import BREAK, LONGEST_PAUSE, is_the_organisation_s, shows_service
 from fireflyassets.fence.standing import (
     MaySend,
     MustCollect,
@@ -79,8 +79,8 @@ class Fence:
                 turn.put(reached)
         except errors.StepRefused as refused:
             # Told at the call, or only by the remote job's end.
-            if is_the_organisation_s(refused.fault, refused.failure):
-                await self._pause(call, BREAK)
+            if pacing.is_the_organisation_s(refused.fault, refused.failure):
+                await self._pause(call, pacing.BREAK)
             raise
         return reached
 
@@ -137,9 +137,9 @@ class Fence:
     async def _outage(self, call: PaidCall, turn: StepRun, retry_after: timedelta | None) -> None:
         turn.outages += 1
         wait = retry_after or RETRY_WAIT * (1 + self.jitter())
-        if wait > LONGEST_PAUSE:
+        if wait > pacing.LONGEST_PAUSE:
             await self._pause(call, wait)
-            wait = LONGEST_PAUSE
+            wait = pacing.LONGEST_PAUSE
         if wait > LONGEST_WAIT:
             said = f"Step {call.step}: the service asks for a wait of {wait}."
             raise errors.ServiceUnavailable(said, until=self.clock.now() + wait)
@@ -177,7 +177,7 @@ class Fence:
             why = "the job is cancelled" if call.cancelled.is_set() else "the wave stops"
             raise errors.Stopped(f"Step {call.step}: {why}.", until=self.clock.now())
         if isinstance(ticket, Parked):
-            raise errors.Throttled(f"Step {call.step}: {ticket.reason}.", until=ticket.until)
+            raise pacing.throttled(call.step, ticket)
         if not await self._covered():
             raise errors.OwnershipLost(f"Step {call.step}: the wave's lease is at its end.")
         self.ticketed(call.row.job_id)
@@ -250,7 +250,7 @@ class Fence:
         closed = await self.collector.close(
             attempt, AttemptState.REFUSED, fault, counts=counts, operations=maybe
         )
-        if shows_service(fault, failure):
+        if pacing.shows_service(fault, failure):
             await self.tickets[call.service.family].answered()
         if throttled:
             turn.throttles += 1

@@ -26,9 +26,7 @@ HEADROOM_PERCENT = 80  # Absorbs lateness and clock spread: safe while both stay
 HORIZON_US = 300 * SECOND_US  # No ticket is taken further ahead.
 LINE_US = 240 * SECOND_US  # All open tickets together are no more than this time has.
 ROUND = SECOND_US  # One round of turns, in which a tenant of weight w has w calls.
-SPARE_US = 2 * SECOND_US  # A ticket due so soon goes to the next in turn, wherever the rounds are.
-LOST_US = SECOND_US  # One due so soon goes to whoever asks: else it would be lost.
-BLOCK_US = 10 * SECOND_US  # No flow makes up for more at once: a wave that ends loses its block.
+NEAR_US = SECOND_US  # A ticket due so soon, or the next one, goes to whoever asks: else it is lost.
 IDLE_GRID_US = SECOND_US  # An idle item whose next ticket is further ahead starts a new grid.
 LATE_US = SECOND_US // 10  # A frozen process or a collection pause must not fire an old ticket.
 STALE_US = SECOND_US  # Bounds how many calls leak after a pause: this times the rate.
@@ -171,11 +169,6 @@ def block_size(weight: int, open_waves: int, place: int = 0) -> int:
 def open_ticket_limit(interval: int) -> int:
     """Return how many tickets all open blocks of an item may hold together."""
     return max(1, LINE_US // interval)
-
-
-def spare_tickets(interval: int) -> int:
-    """Return how many tickets may be given in turn before the next one is nearly due."""
-    return max(1, SPARE_US // interval)
 
 
 def ceil_div(dividend: int, divisor: int) -> int:

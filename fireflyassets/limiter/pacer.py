@@ -73,9 +73,9 @@ class Pacer:
     `place` how many of them come before this one; all may be set while the pacer runs and hold from
     the next block on. So may `early`: how long before its due time a ticket is handed out, for who
     has that long to do before the call. `tenant` is whose wave it is: where turns are kept, all
-    waves of one name have one share; so have all without a name. `most` is how many calls can wait
-    at once, where that is known: the block is no larger, since what is left of it when the wave
-    ends is lost. For one event loop.
+    waves of one name have one share; so have all without a name. `to_come`, where it is set, tells
+    how many calls will come that do not wait yet: no block is larger than they and the waiters
+    together, since what is left of one when the wave ends is lost. For one event loop.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Pacer:
         self.weight = weight
         self.open_waves = open_waves
         self.place = 0
-        self.most: int | None = None
+        self.to_come: Callable[[], int] | None = None
         self.early = NO_NOTICE
         self._answers = NO_NOTICE
         self._asked_at = datetime.min.replace(tzinfo=UTC)
@@ -103,6 +103,7 @@ class Pacer:
         self._sleep = sleep
         self._offload = offload
         self._turn = asyncio.Lock()  # First come, first served.
+        self._waiters = 0
         self._refusals = asyncio.Lock()
         self._latest: Ticket | None = None
         self._block: deque[Ticket] = deque()
@@ -118,15 +119,12 @@ class Pacer:
         Raises:
             LimiterUnavailable: The store did not answer, now or within the last ten seconds.
         """
-        async with self._turn:
-            monotonic = asyncio.get_running_loop().time  # No step of the wall clock prolongs it.
-            if self._silent is not None and monotonic() < self._silent[0]:
-                raise self._silent[1].with_traceback(None)
-            try:
-                return await self._next()
-            except LimiterUnavailable as outage:
-                self._silent = (monotonic() + SILENCE.total_seconds(), outage)
-                raise
+        self._waiters += 1
+        try:
+            async with self._turn:
+                return await self._unless_silent()
+        finally:
+            self._waiters -= 1
 
     async def fires(self, ticket: Ticket) -> bool:
         """Wait until *ticket* is due and say whether the call may be made, at once.
@@ -170,6 +168,16 @@ class Pacer:
         finally:
             took = timedelta(seconds=monotonic() - began)
             self._answers = min(SLOWEST_ANSWER, max(self._answers * 0.9, took * 1.25))
+
+    async def _unless_silent(self) -> Ticket | Parked:
+        monotonic = asyncio.get_running_loop().time  # No step of the wall clock prolongs it.
+        if self._silent is not None and monotonic() < self._silent[0]:
+            raise self._silent[1].with_traceback(None)
+        try:
+            return await self._next()
+        except LimiterUnavailable as outage:
+            self._silent = (monotonic() + SILENCE.total_seconds(), outage)
+            raise
 
     async def _next(self) -> Ticket | Parked:
         while True:
@@ -220,7 +228,7 @@ class Pacer:
 
     def _size(self) -> int:
         size = block_size(self.weight, self.open_waves, self.place)
-        return size if self.most is None else max(1, min(size, self.most))
+        return size if self.to_come is None else min(size, self._waiters + self.to_come())
 
     def _flow(self) -> Flow:
         return Flow(self.tenant, self.weight, self.open_waves) if self.tenant else NOBODY

@@ -29,10 +29,7 @@ class Ticket:
 
 @dataclass(frozen=True, slots=True)
 class Granted:
-    """*count* tickets from number *first* on, at least one.
-
-    At most as many as were asked; where a flow lags behind, at most what ten seconds hold.
-    """
+    """*count* tickets from number *first* on: at least one, at most as many as were asked."""
 
     item: str
     first: int

@@ -73,15 +73,13 @@ local function answered(number)
   return answer('answered')
 end
 
-local function spare_tickets() return math.max(1, math.floor($SPARE_US / s.interval)) end
-
 local function round_end(turn) return (math.floor(turn / $ROUND) + 1) * $ROUND end
 
 -- Where the flow's next ticket begins, and whether another that is ahead of the rounds comes first.
 local function start_of(flows, flow, reached)
   local start, other = flows[flow] or 0, false
   if start <= 0 or start > s.turn + 2 * $ROUND then start = s.turn end
-  start = math.max(1, start, s.turn - $ROUND * spare_tickets())
+  start = math.max(1, start, s.turn - $ROUND)
   for _, at in pairs(flows) do other = other or (reached <= at and at < start) end
   return start, other
 end
@@ -117,13 +115,12 @@ local function reserve(count, notice, flow, weight, waves)
   if s.turn > 0 then
     local reached, other = round_end(s.turn), false
     begins, other = start_of(flows, flow, reached)
-    local soonest = due - notice - (other and $LOST_US or $SPARE_US)
+    local near = math.min($NEAR_US, s.interval)
+    local soonest = due - notice - (other and near or math.floor(near * 3 / 2))
     if begins >= reached and now < soonest then return answer('turn', soonest) end
     s.turn = math.max(s.turn, begins)
     local share = math.floor(((round_end(s.turn) - begins) * weight + $ROUND / 2) / $ROUND)
-    local most = 2 * (space - count) >= limit and count or 1
-    if spare_tickets() > 1 then most = math.max(count, math.floor($BLOCK_US / s.interval)) end
-    count = math.min(math.ceil(share / waves), most)
+    count = math.min(share, 2 * (space - count) >= limit and count or 1)
   end
   if restart then
     s.base_number, s.base_at, s.epoch = floor, start, s.epoch + 1

@@ -10,7 +10,8 @@ its next ticket begins, which grows by a round over its weight with each ticket,
 rounds have come, which is where the ticket that was furthest began. So no flow is ahead of the
 rounds by more than one ticket. One which the rounds have reached finds a place at once. One which
 they have not waits until the next ticket is nearly due: then the first of them all has it, and a
-second later anybody, so that none is lost for those who have left; that brings the rounds there.
+little later anybody, so that none is lost for those who have left; that brings the rounds there.
+Nearly is less than two intervals: nobody takes two such tickets while another uses its one.
 When the item is idle it forgets all turns.
 """
 
@@ -90,7 +91,8 @@ def _soonest(state: State, ask: Ask, due_at: int) -> int:
     if start < reached:
         return 0
     ahead = [at for at in state.flows.values() if reached <= at < start]
-    return due_at - ask.notice - (law.LOST_US if ahead else law.SPARE_US)
+    near = min(law.NEAR_US, state.interval)
+    return due_at - ask.notice - (near if ahead else near * 3 // 2)
 
 
 def _round_end(turn: int) -> int:
@@ -101,32 +103,26 @@ def _round_end(turn: int) -> int:
 def start_of(state: State, flow: Flow) -> int:
     """Return where the flow's next ticket begins; 0 while no turns are kept.
 
-    A newcomer begins where the rounds are. Who lags behind may make up for one round, or for as
-    many as pass while it waits for a spare ticket. What is further ahead than two rounds can be is
-    of other rounds, left by a process of before.
+    A newcomer begins where the rounds are. Who lags behind may make up for one round. What is
+    further ahead than two rounds can be is of other rounds, left by a process of before.
     """
     at = state.flows.get(flow.name, 0)
     if not state.turn or not 0 < at <= state.turn + 2 * law.ROUND:
         return state.turn
-    return max(1, at, state.turn - law.ROUND * law.spare_tickets(state.interval))
+    return max(1, at, state.turn - law.ROUND)
 
 
 def _share(state: State, now: int, ask: Ask) -> int:
-    """Return how many tickets one wave of the flow has by the end of the round that is reached.
+    """Return how many of the tickets asked for the flow may have in the round that is reached.
 
-    All at once where the rate is high, for short rounds do not wait for it, up to ten seconds'
-    worth for who lags behind; else its block where that leaves half of the line free, for others
-    are let in while it waits; else one, since a wave that ends loses what it has not used.
+    One, unless half of the line stays free: others are let in while a whole block waits.
     """
     start = start_of(state, ask.flow)
     rest = _round_end(max(state.turn, start)) - start
     tickets = (rest * ask.flow.weight + law.ROUND // 2) // law.ROUND
     left = state.line_room(now) - ask.count
     is_free = 2 * left >= law.open_ticket_limit(state.interval)
-    share = law.ceil_div(tickets, ask.flow.open_waves)
-    if law.spare_tickets(state.interval) > 1:
-        return min(share, max(ask.count, law.BLOCK_US // state.interval))
-    return min(share, ask.count if is_free else 1)
+    return min(tickets, ask.count if is_free else 1)
 
 
 def _take(state: State, now: int, ask: Ask, line: Line) -> Take:

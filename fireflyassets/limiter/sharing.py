@@ -5,15 +5,19 @@ each got. Not here: the fleet itself (`simulation`).
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import partial
+from itertools import pairwise, takewhile
+from operator import length_hint
 from random import Random
 
 from fireflyassets.limiter.arithmetic import SECOND_US, paced_interval
 from fireflyassets.limiter.pacer import Pacer
 from fireflyassets.limiter.simulation import Fleet, limits_of, run_for
 from fireflyassets.limiter.virtual_time import run
+
+ENDLESS = 10**9
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +35,17 @@ class Sharing:
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """A customer with *jobs* calls to make, from *arrives* on."""
+    """A customer with *jobs* calls to make, from *arrives* on, in *waves* side by side."""
 
     name: str
     jobs: int
     weight: int = 1
     arrives: float = 0.0
+    waves: int = 1
 
 
 def share(tenants: Sequence[Tenant], *, rate_per_minute: int, seed: int = 1) -> Sharing:
-    """Let *tenants* work off their jobs through one pacer each, until all are done."""
+    """Let *tenants* work off their jobs, one pacer for each wave, until all are done."""
     return run(lambda: _share(tenants, rate_per_minute, seed))
 
 
@@ -49,12 +54,19 @@ async def _share(tenants: Sequence[Tenant], rate_per_minute: int, seed: int) -> 
     loop = asyncio.get_running_loop()
     served: dict[str, list[float]] = {tenant.name: [] for tenant in tenants}
 
-    async def work(tenant: Tenant) -> None:
-        await asyncio.sleep(tenant.arrives)
-        pacer = fleet.pacer(weight=tenant.weight)
-        for _ in range(tenant.jobs):
+    async def wave(tenant: Tenant, place: int, jobs: Iterator[int]) -> None:
+        pacer = fleet.pacer(
+            weight=tenant.weight, tenant=tenant.name, open_waves=tenant.waves, place=place
+        )
+        pacer.to_come = partial(length_hint, jobs)
+        for _ in jobs:
             await fleet.ticket(pacer)
             served[tenant.name].append(loop.time())
+
+    async def work(tenant: Tenant) -> None:
+        await asyncio.sleep(tenant.arrives)
+        jobs = iter(range(tenant.jobs))
+        await asyncio.gather(*(wave(tenant, place, jobs) for place in range(tenant.waves)))
 
     await asyncio.gather(*(work(tenant) for tenant in tenants))
     return _shares(tenants, served, paced_interval(fleet.limits) / SECOND_US)
@@ -153,16 +165,16 @@ class _Crowd:
 
     async def _work(self, number: int, until: float) -> None:
         loop = asyncio.get_running_loop()
-        pacer = self._pacer(number)
         while loop.time() < until:
-            await self._fleet.ticket(pacer)
-            self._served[number].append(loop.time())
-            if number < len(self._short) and not len(self._served[number]) % self._short[number]:
-                await asyncio.sleep(self._pause)
-                pacer = self._pacer(number)
+            pacer = self._pacer(number)
+            jobs = iter(range(self._short[number] if number < len(self._short) else ENDLESS))
+            pacer.to_come = partial(length_hint, jobs)
+            for _ in takewhile(lambda _: loop.time() < until, jobs):
+                await self._fleet.ticket(pacer)
+                self._served[number].append(loop.time())
+            await asyncio.sleep(self._pause)
 
     def _pacer(self, number: int) -> Pacer:
-        name = f"tenant-{number // self._open_waves[number]}"
-        pacer = self._fleet.pacer(tenant=name, weight=self._weights[number])
-        pacer.open_waves = self._open_waves[number]
-        return pacer
+        waves = self._open_waves[number]
+        weight, tenant = self._weights[number], f"tenant-{number // waves}"
+        return self._fleet.pacer(tenant=tenant, weight=weight, open_waves=waves)

@@ -59,12 +59,14 @@ class Fleet:
     store: CountingStore = field(default_factory=CountingStore)
     clock: VirtualClock = field(default_factory=VirtualClock)
 
-    def pacer(self, *, weight: int = 1, tenant: str = "") -> Pacer:
+    def pacer(
+        self, *, weight: int = 1, tenant: str = "", open_waves: int = 1, place: int = 0
+    ) -> Pacer:
         """Start a process with one pacer."""
         limiter = MemoryLimiter(now=self.clock.now, store=self.store)
         limiter.register(ITEM, self.limits)
         pacer = Pacer(limiter, ITEM, weight=weight, now=self.clock.now, offload=self.offload)
-        pacer.tenant = tenant
+        pacer.tenant, pacer.open_waves, pacer.place = tenant, open_waves, place
         return pacer
 
     async def offload(self, call: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:

@@ -15,7 +15,7 @@ from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, KeySet
 
-from fireflyassets.api.tokens import Scope
+from fireflyassets.core.api_key import Scope
 from fireflyassets.settings import Settings
 
 ISSUER: Final = "urn:fireflyassets:local"

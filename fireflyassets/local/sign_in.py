@@ -30,7 +30,7 @@ from fireflyassets.api.bodies import form_body
 from fireflyassets.api.pages.envelope import Envelope
 from fireflyassets.api.pages.guard import form_fields
 from fireflyassets.api.pages.look import Look
-from fireflyassets.api.tokens import Scope
+from fireflyassets.core.api_key import Scope
 from fireflyassets.core.errors import ServiceDown
 from fireflyassets.local.issuer import CLIENT, Issuer
 from fireflyassets.ports.clock import Clock

@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
+from typing import Final
 
 from fireflyassets.core.budget import Booking
+from fireflyassets.core.cause import HeldBy
 from fireflyassets.core.failure import FailureClass, Family
 from fireflyassets.core.job import Hold, JobRow, StepResult
 from fireflyassets.core.money import Cause, Cost, cost_of
@@ -181,9 +183,12 @@ class Attempt:
         return self.decision is None or self.decision.verdict is Verdict.BILLED
 
 
-def unnamed(attempt: Attempt) -> str:
-    """Return what stands for the vendor's id in the operation rows of a send that has none."""
-    return f"send:{attempt.step}#{attempt.generation}#{attempt.n}"
+UNNAMED: Final = "send:"
+
+
+def unnamed(step: str, generation: int, n: int) -> str:
+    """Return what stands for the vendor's id in the operations of a send that has none."""
+    return f"{UNNAMED}{step}#{generation}#{n}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +250,8 @@ class Ending:
     """The run that ended it; None leaves the row's as it is."""
     failure: FailureClass | None = None
     """The class of the fault that it ended by."""
+    looks: tuple[int, ...] = ()
+    """Perceptual hashes of the outputs, in their order."""
 
     def __post_init__(self) -> None:
         if self.status not in ENDED:
@@ -267,6 +274,8 @@ class Release:
     reason: str
     not_before: datetime | None = None
     hold: Hold | None = None
+    held_by: HeldBy | None = None
+    """What the reason is about; None: nobody says."""
     crashed: bool = False
     """A takeover: the process died under it. Counts a crash, which is not an attempt, and raises
     the epoch, so that nothing a zombie still writes is bound."""

@@ -29,10 +29,11 @@ from fireflyassets.ports.entries import (
     Release,
     Resumed,
 )
+from fireflyassets.ports.reviews import ReviewLedger
 from fireflyassets.ports.waves import WaveLedger
 
 
-class JobLedger(WaveLedger, BudgetLedger, BriefLedger, DeadJobs):
+class JobLedger(WaveLedger, BudgetLedger, BriefLedger, DeadJobs, ReviewLedger):
     """The truth. Implementations: DynamoDB, and one in memory for tests."""
 
     # intake
@@ -104,7 +105,7 @@ class JobLedger(WaveLedger, BudgetLedger, BriefLedger, DeadJobs):
     def claim(self, job_id: str, customer: str, wave_id: str, *, now: datetime) -> Claim | None:
         """Move a queued, unheld job into a wave and raise its epoch; None if it is not so.
 
-        queued -> running, with the outbox row in the same transaction.
+        queued -> running; nobody is told of it, so it has no outbox row.
         """
 
     @abstractmethod

@@ -41,8 +41,12 @@ class ObjectStore(ABC):
         """Return the object's tags as the store has them now; None where there is no object."""
 
     @abstractmethod
-    def set_tags(self, key: str, tags: Mapping[str, str]) -> bool:
-        """Replace an object's whole tag set; False where there is no object."""
+    def retag(self, key: str, tags: Mapping[str, str]) -> bool:
+        """Replace the whole tag set of an object; False where there is none."""
+
+    @abstractmethod
+    def copy(self, key: str, to: str, *, tags: Mapping[str, str]) -> bool:
+        """Write an object under another key too, with its whole tag set; False: there is none."""
 
     @abstractmethod
     def read_url(self, key: str, *, life: timedelta) -> str:

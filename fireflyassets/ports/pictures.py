@@ -71,6 +71,10 @@ class PictureReader(ABC):
         """Return the layers in which a picture still shows what the template did."""
 
     @abstractmethod
+    def perceptual(self, content: bytes) -> int:
+        """Return the perceptual hash of a picture that decodes."""
+
+    @abstractmethod
     def xmp(self, content: bytes) -> bytes | None:
         """Return the XMP packet that a picture holds; None where it holds none."""
 

@@ -35,6 +35,10 @@ class WebhookStore(ABC):
         """
 
     @abstractmethod
+    def add_event(self, event: Event) -> bool:
+        """Write an event that follows from others, once; False if it is there, told or not."""
+
+    @abstractmethod
     def fan_out(self, event: Event, deliveries: Sequence[Delivery]) -> bool:
         """Write an event's deliveries and note that it is told, all or nothing, once.
 

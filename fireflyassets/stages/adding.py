@@ -5,6 +5,7 @@ Spends: nothing. Its assets appear once the code location is loaded again.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
@@ -21,6 +22,7 @@ from fireflyassets.ports.clock import Clock
 _TAKEN_OVER: Final = ("credential", "recipe", "models", "headline_limit", "cost_tolerance")
 """What a campaign has of the one that it begins from, unless it says so itself."""
 _RULE: Final = "campaign"
+_MISSING: Final = "missing"
 _NEW_NAME: Final = "Choose another name; a campaign is changed in its file."
 
 
@@ -43,6 +45,8 @@ def add(
             return (Problem("like", _RULE, str(error), fix),)
         fields = _begun_from(begun, fields)
     config = judged(fields, now=clock.now())
+    if like is None and isinstance(config, tuple):
+        config = tuple(_or_like(one) for one in config)
     if not isinstance(config, CampaignConfig):
         return config
     answer = store.add(config, like=like)
@@ -97,8 +101,16 @@ def _begun_from(begun: CampaignConfig, fields: Mapping[str, object]) -> dict[str
     return kept | dict(fields)
 
 
+def _or_like(one: Problem) -> Problem:
+    """Return the problem; where a field is missing, with the shorter way to have it."""
+    fix = "Add it, or name with like a campaign of yours that it is taken over from."
+    return replace(one, fix=fix) if one.rule == _MISSING else one
+
+
 def _problem(fault: ErrorDetails) -> Problem:
     where = ".".join(str(part) for part in fault["loc"])
     message = fault["msg"].removeprefix("Value error, ")
+    if fault["type"] == "missing":
+        return Problem(where, _MISSING, f"{where} is missing.", "Add it.")
     rule = "unknown" if fault["type"] == "extra_forbidden" else _RULE
     return Problem(where, rule, f"{where or 'campaign'}: {message}.", "Mend this field.")

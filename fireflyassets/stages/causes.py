@@ -1,15 +1,17 @@
 """Causes: what stands in the way of running a job again, outside of the job.
 
-In: campaigns, credentials, the limiter's items. Out: a sentence, or nothing; replays that heed it.
-Spends: nothing.
+In: campaigns, credentials, the limiter's items, budgets. Out: a sentence, or nothing; replays that
+heed it. Spends: nothing.
 """
 
 from dataclasses import dataclass, field
 
 from fireflyassets.core import errors
+from fireflyassets.core.budget import Counter
 from fireflyassets.core.job import JobRow
 from fireflyassets.limiter.errors import LimiterError, UnknownItem
 from fireflyassets.limiter.port import Limiter, item_key
+from fireflyassets.ports.budgets import BudgetLedger
 from fireflyassets.ports.catalogue import PACED, Catalogue
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.ledger import JobLedger
@@ -19,18 +21,37 @@ from fireflyassets.stages.replay import Replays
 
 @dataclass(frozen=True, slots=True)
 class Causes:
-    """One look at them: each campaign and each organisation is looked at once."""
+    """One look at them: each campaign, organisation and month's budgets is looked at once."""
 
     catalogue: Catalogue
     limiter: Limiter
+    budgets: BudgetLedger
+    clock: Clock
     _told: dict[str, str | None] = field(default_factory=dict[str, str | None])
+    _counters: dict[tuple[str, str], list[Counter]] = field(
+        default_factory=dict[tuple[str, str], list[Counter]]
+    )
 
     def obstacle(self, row: JobRow) -> str | None:
         """Return what stands in a job's way; None: nothing that is known."""
         name = f"{row.customer_id}/{row.campaign_id}@{row.credential}"
         if name not in self._told:
             self._told[name] = self._of_campaign(row)
-        return self._told[name]
+        return self._told[name] or self._of_budgets(row)
+
+    def _of_budgets(self, row: JobRow) -> str | None:
+        """Return which budget has no room for what is still to come of a job, taken by itself."""
+        if row.booking is None or not (wanted := row.booking.still_to_come(row.cost_estimate)):
+            return None
+        month, now = (row.customer_id, row.booking.month), self.clock.now()
+        if month not in self._counters:
+            self._counters[month] = self.budgets.counters(*month)
+        for one in self._counters[month]:
+            if one.cap is None or one.scope not in row.booking.scopes:
+                continue
+            if one.taken + wanted > one.bound(one.cap, now):
+                return f"The budget {one.scope} of {one.month} has no room for {wanted} operations."
+        return None
 
     def _of_campaign(self, row: JobRow) -> str | None:
         slug = f"{row.customer_id}/{row.campaign_id}"
@@ -67,4 +88,5 @@ def replays(
     limit: int,
 ) -> Replays:
     """Return the use case of replays, for one look at their causes."""
-    return Replays(ledger, objects, clock, Causes(catalogue, limiter).obstacle, limit)
+    causes = Causes(catalogue, limiter, ledger, clock)
+    return Replays(ledger, objects, clock, causes.obstacle, limit)

@@ -31,6 +31,8 @@ class Delivered:
     """As it was made; the file in its place says besides who made it."""
     wanted: Mapping[str, str]
     found: Mapping[str, str]
+    look: int | None = None
+    """Its perceptual hash; None where nobody had its bytes in hand."""
 
     @property
     def tagged(self) -> bool:
@@ -64,7 +66,8 @@ async def deliver(
         put, ids.sidecar_key(key), beside, media_type=sidecar.MEDIA_TYPE, tags=tags
     )
     found = await tools.transfer(tools.objects.tags, key)
-    return Delivered(aspect, key, made.picture, tags, found or {})
+    look = await tools.transfer(tools.pictures.perceptual, content)
+    return Delivered(aspect, key, made.picture, tags, found or {}, look)
 
 
 def _disclosed(

@@ -99,7 +99,7 @@ class Holding:
             wanted = retention.released(before) | ({REVIEWED: verdict.value} if verdict else {})
             wanted = retention.held(wanted) if held else wanted
             if wanted != before:
-                self.objects.set_tags(key, wanted)
+                self.objects.retag(key, wanted)
             if (self.is_held(customer, job_id), self._verdict(job_id)) == (held, verdict):
                 return self.objects.tags(key)
 

@@ -149,7 +149,7 @@ class Intake:
             pin_card(self.objects, card)
         told = turned | self._record(claims, hold, wake=wake)
         if self.admission:
-            self.admission.outlook.note(loaded, len(claims))
+            self.admission.outlook.waiting.note(loaded.config, len(claims))
         refused = {job for job, one in told.items() if isinstance(one, Unaffordable | Overloaded)}
         owners |= {
             job: one.row

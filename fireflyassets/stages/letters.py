@@ -18,11 +18,12 @@ from typing import Final
 from fireflyassets.core import ids
 from fireflyassets.core.brief import Row
 from fireflyassets.core.errors import Refused
+from fireflyassets.core.job import JobRow
 from fireflyassets.core.message import Pointed, Requested, Wake, parse
 from fireflyassets.ports.entries import Duplicate, Recorded
 from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.ports.queue import JobQueue, Message
-from fireflyassets.stages.intake import Intake, Priced
+from fireflyassets.stages.intake import Answer, Intake, Priced
 from fireflyassets.stages.queue import SENDER_RULE, Senders, believed, reason_of, refusal
 
 UNREAD: Final = "Nothing is wrong with it: it was received too often and never recorded."
@@ -96,23 +97,26 @@ class Letters:
 
     def put_aside(self) -> Iterator[Letter]:
         """Yield the letters that lie in the bucket."""
-        for key in self._objects.keys(ids.LETTERS):
-            content = self._objects.get(key)
-            if content is not None:
-                said = json.loads(content)
-                found_at = datetime.fromisoformat(said.pop("found_at"))
-                yield Letter(**{**said, "kind": Kind(said["kind"])}, found_at=found_at)
+        return put_aside(self._objects)
+
+    def becoming(self) -> Iterator[tuple[Letter, JobRow]]:
+        """Yield the letters that intake takes by now, each for itself, with the jobs they become.
+
+        Nothing is written. All of them together may still be more than a budget has room for.
+        """
+        for letter in self.put_aside():
+            said = self._request_of(letter)
+            answer = self._answer(said) if said else None
+            if isinstance(answer, Priced):
+                yield letter, answer.row
 
     def send_on(self, letter: Letter) -> bool:
         """Make the job of a letter that intake takes by now; False: it stays, or is known.
 
         Recorded first, deleted then; recorded twice it is one job, by its idempotency key.
         """
-        said = believed(Message("", "", letter.body), self._objects, {})
-        if not self.may_go_on(letter) or not isinstance(said, Requested):
-            return False
-        told = self._of_request(said)
-        if told is not None and told[0] is not Kind.UNREAD:
+        said = self._request_of(letter)
+        if said is None or not isinstance(self._answer(said), Priced | Duplicate):
             return False
         row = Row(None, said.raw)
         (answer,) = self.intake.accept(
@@ -143,18 +147,24 @@ class Letters:
         self._objects.put(key, told, media_type="application/json")
 
     def send_all_on(self, *, by: str, why: str) -> list[str]:
-        """Send on what intake takes by now, on record first; return the keys of those."""
-        going = [one for one in self.put_aside() if self.may_go_on(one)]
+        """Send on what intake takes by now, on record first; return the keys of new jobs' letters.
+
+        Those whose job is known by now go with them.
+        """
+        going = [one for one in self.put_aside() if self._request_of(one)]
         self._record({"by": by, "why": why, "letters": [one.key for one in going]})
         return [one.key for one in going if self.send_on(one)]
 
-    def may_go_on(self, letter: Letter) -> bool:
-        """Say whether a letter may become a job.
+    def _request_of(self, letter: Letter) -> Requested | None:
+        """Return the request of a letter that may become a job.
 
         Where senders are bound to customers, who sent it has to be known, and it is no more where
         we had put it among the dead letters ourselves.
         """
-        return letter.kind is Kind.UNREAD or (letter.kind is Kind.REFUSED and not self.senders)
+        if letter.kind is not Kind.UNREAD and (letter.kind is not Kind.REFUSED or self.senders):
+            return None
+        said = believed(Message("", "", letter.body), self._objects, {})
+        return said if isinstance(said, Requested) else None
 
     def _judged(self, message: Message) -> Letter | None:
         """Return a letter with the reason that no job answers for it; None: a job does."""
@@ -189,6 +199,18 @@ class Letters:
         return None
 
     def _of_request(self, said: Requested) -> tuple[Kind, str] | None:
+        match self._answer(said):
+            case Duplicate():
+                return None
+            case Priced():
+                return Kind.UNREAD, UNREAD
+            case Refused() as refused:
+                return Kind.REFUSED, f"{refused} {refused.remedy}"
+            case answer:
+                return Kind.REFUSED, refusal(answer) or UNREAD
+
+    def _answer(self, said: Requested) -> Answer | Refused:
+        """Return what intake says of a request by now; it is not recorded."""
         try:
             (answer,) = self.intake.accept(
                 [Row(None, said.raw)],
@@ -198,12 +220,18 @@ class Letters:
                 dry_run=True,
             )
         except Refused as refused:
-            return Kind.REFUSED, f"{refused} {refused.remedy}"
-        if isinstance(answer, Duplicate):
-            return None
-        if isinstance(answer, Priced):
-            return Kind.UNREAD, UNREAD
-        return Kind.REFUSED, refusal(answer) or UNREAD
+            return refused
+        return answer
+
+
+def put_aside(objects: ObjectStore) -> Iterator[Letter]:
+    """Yield the letters that lie in the bucket; each is read only when it is asked for."""
+    for key in objects.keys(ids.LETTERS):
+        content = objects.get(key)
+        if content is not None:
+            said = json.loads(content)
+            found_at = datetime.fromisoformat(said.pop("found_at"))
+            yield Letter(**{**said, "kind": Kind(said["kind"])}, found_at=found_at)
 
 
 def _addressed(message: Message) -> tuple[str | None, str | None]:

@@ -68,6 +68,7 @@ def event_body(event: Event, row: JobRow | None, *, api_url: str) -> str:
             "timestamp": instant(event.at),
             "sequence": event.sequence,
             "failureClass": row.failure.value if failed and row.failure else None,
+            "reviewCode": event.facts.get("code"),
         }
     )
 

@@ -1,19 +1,16 @@
 """Outlook: what stands on an organisation's way now, as the projection takes it.
 
-In: counts of the ledger, the limiter's items, contracts, what recent jobs took. Out: `Traffic`.
-Spends: nothing.
+In: what waits (``stages/waiting.py``), the limiter's items, contracts, what recent jobs took.
+Out: `Traffic`. Spends: nothing.
 
-Counting what waits reads all of it, so that it is done at most once in `FRESH`, by whoever asks
-first, and others go by the last count meanwhile; what this process has recorded since is added.
-Nothing is decided by it that a wrong count could make unsafe.
+Of its tenant's other campaigns those jobs stand before a campaign's that dispatch takes first, by
+priority, age and deadline; what others have stands beside them.
 """
 
 import logging
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from threading import Lock
 from typing import Final
 
 from fireflyassets.core.campaign import Campaign, CampaignConfig
@@ -36,26 +33,15 @@ from fireflyassets.ports.backlog import Backlog
 from fireflyassets.ports.catalogue import PACED, Catalogue, Credential
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.ledger import JobLedger
+from fireflyassets.stages.waiting import FRESH, Counted, Waiting, name_of, wanted_of
 
 _log: Final = logging.getLogger(__name__)
 
-FRESH: Final = timedelta(seconds=30)
-"""How old a count of what waits may be."""
 _LEARNED: Final = timedelta(minutes=5)
 _SAMPLE: Final = 10
 """Recent jobs of a campaign that tell how long its calls take."""
 _RAISED_EACH: Final = timedelta(seconds=RAISE_EVERY_US / SECOND_US)
 _P90: Final = 1.2816
-
-Lane = tuple[str, str]
-"""(credential, customer)."""
-
-
-@dataclass(slots=True)
-class _Counted:
-    at: datetime
-    jobs: dict[Lane, float]
-    """Those that wait, and those in waves that have not ended."""
 
 
 @dataclass(slots=True)
@@ -68,8 +54,7 @@ class Outlook:
     limiter: Limiter
     limits: Callable[[str, Family], Limits]
     clock: Clock
-    _counted: _Counted | None = None
-    _lock: Lock = field(default_factory=Lock)
+    waiting: Waiting = field(init=False)
     _learned: dict[str, tuple[datetime, Remote]] = field(
         default_factory=dict[str, tuple[datetime, Remote]]
     )
@@ -77,37 +62,83 @@ class Outlook:
         default_factory=dict[str, tuple[datetime, dict[Family, Pace]]]
     )
 
-    def traffic(self, campaign: Campaign, *, own: int = 0) -> Traffic:
-        """Return what work of *campaign* meets; *own*: jobs of it that wait already.
+    def __post_init__(self) -> None:
+        """Count what waits in the same ledger."""
+        self.waiting = Waiting(self.ledger, self.backlog, self.clock)
+
+    def traffic(self, campaign: Campaign) -> Traffic:
+        """Return what new work of *campaign* meets.
 
         Raises:
             UnusableConfiguration: Its credential can't be used.
             StoreUnavailable: The ledger does not answer.
         """
-        now, config = self.clock.now(), campaign.config
+        counted, config = self.waiting.counted(), campaign.config
+        met = self._traffic(campaign, counted, wanted_of(config, self.clock.now()))
+        own = _times(each_call(campaign), counted.of(config))
+        return met.with_ahead(added([met.ahead, own]))
+
+    def traffic_of(self, campaign: Campaign, *, due_at: datetime | None = None) -> Traffic:
+        """Return what work of *campaign* meets that waits already; none of its own is ahead of it.
+
+        *due_at*: when the job is due that it is asked for; None: asked for the last one.
+        Raises as `traffic`.
+        """
+        counted = self.waiting.counted()
+        last = due_at or counted.last_due_at(campaign.config)
+        return self._traffic(campaign, counted, wanted_of(campaign.config, last) if last else None)
+
+    def first(self, campaign: Campaign, *, due_at: datetime) -> int:
+        """Return how many jobs of the lane's other campaigns, in line, go before one due then."""
+        counted, mine = self.waiting.counted(), campaign.config
+        wanted = wanted_of(mine, due_at)
+        return sum(
+            counted.first(one.config, wanted=wanted)
+            for one in self.catalogue.campaigns().values()
+            if one.slug != campaign.slug and _lane(one.config) == _lane(mine)
+        )
+
+    def _traffic(self, campaign: Campaign, counted: Counted, wanted: datetime | None) -> Traffic:
+        config = campaign.config
         credential = self.catalogue.credential(config.credential, customer=config.customer)
-        waiting, mine, others = self._loads(credential, config.customer)
-        ahead = max(0.0, waiting - own) / waiting if waiting else 0.0
+        ahead: list[Calls] = []
+        beside: dict[str, list[Calls]] = {}
+        weights: dict[str, int] = {}
+        for other, theirs in self._others(campaign, credential.organisation, counted):
+            owner = other.config.customer
+            jobs = counted.of(other.config)
+            if _lane(other.config) == _lane(config):
+                in_waves = counted.in_waves[name_of(other.config)]
+                jobs = in_waves + counted.first(other.config, wanted=wanted)
+            calls = _times(each_call(other), jobs)
+            (ahead if owner == config.customer else beside.setdefault(owner, [])).append(calls)
+            weights[owner] = theirs.weight_of(owner)
         return Traffic(
-            now=now,
+            now=self.clock.now(),
             paces=self.paces(credential.organisation),
-            ahead={family: ahead * calls for family, calls in mine.items()},
-            beside=others,
+            ahead=added(ahead),
+            beside=[Load(added(calls), weights[one]) for one, calls in sorted(beside.items())],
             weight=credential.weight_of(config.customer),
             remote=self.remote(campaign),
         )
 
-    def waiting(self, lane: Lane) -> float:
-        """Return about how many jobs of a lane wait or are at work."""
-        return self._jobs().get(lane, 0.0)
+    def _others(
+        self, campaign: Campaign, organisation: str, counted: Counted
+    ) -> Iterator[tuple[Campaign, Credential]]:
+        """Yield the organisation's other campaigns that anything waits of."""
+        for slug, other in self.catalogue.campaigns().items():
+            if slug == campaign.slug or not counted.of(other.config):
+                continue
+            name, owner = _lane(other.config)
+            theirs = self._credential(name, owner)
+            if theirs is not None and theirs.organisation == organisation:
+                yield other, theirs
 
-    def note(self, campaign: Campaign, jobs: int) -> None:
-        """Add jobs that were just recorded to what was counted before."""
-        config = campaign.config
-        with self._lock:
-            if self._counted is not None:
-                lane = (config.credential, config.customer)
-                self._counted.jobs[lane] = self._counted.jobs.get(lane, 0.0) + jobs
+    def _credential(self, name: str, customer: str) -> Credential | None:
+        try:
+            return self.catalogue.credential(name, customer=customer)
+        except UnusableConfiguration:
+            return None  # Its jobs wait with that reason, and take no ticket.
 
     # -- paces --------------------------------------------------------------------------------
     def paces(self, organisation: str) -> dict[Family, Pace]:
@@ -135,56 +166,6 @@ class Outlook:
         except LimiterError as unknown:
             _log.debug("Item %s can't be looked at: %s", item, unknown)
             return None
-
-    # -- what waits ---------------------------------------------------------------------------
-    def _loads(self, credential: Credential, customer: str) -> tuple[float, Calls, list[Load]]:
-        """Return the customer's jobs and their calls, and what the organisation's others have."""
-        mine: list[Calls] = []
-        waiting = 0.0
-        others: dict[str, list[Calls]] = {}
-        weights: dict[str, int] = {}
-        configs: defaultdict[Lane, list[CampaignConfig]] = defaultdict(list)
-        for config in (one.config for one in self.catalogue.campaigns().values()):
-            configs[config.credential, config.customer].append(config)
-        for (name, owner), jobs in self._jobs().items():
-            theirs = self._credential(name, owner)
-            if theirs is None or theirs.organisation != credential.organisation:
-                continue
-            calls = {family: jobs * n for family, n in _mean(configs[name, owner]).items()}
-            (mine if owner == customer else others.setdefault(owner, [])).append(calls)
-            waiting += jobs if owner == customer else 0.0
-            weights[owner] = theirs.weight_of(owner)
-        loads = [Load(added(calls), weights[owner]) for owner, calls in sorted(others.items())]
-        return waiting, added(mine), loads
-
-    def _jobs(self) -> dict[Lane, float]:
-        """Return lane -> jobs; the last count while somebody else counts anew."""
-        known, now = self._counted, self.clock.now()
-        if known is not None and now - known.at < FRESH:
-            return dict(known.jobs)
-        if not self._lock.acquire(blocking=known is None):
-            return dict(known.jobs) if known else {}
-        try:
-            if self._counted is None or now - self._counted.at >= FRESH:
-                self._counted = _Counted(now, self._count())
-            return dict(self._counted.jobs)
-        finally:
-            self._lock.release()
-
-    def _count(self) -> dict[Lane, float]:
-        jobs: dict[Lane, float] = {
-            lane: float(line.jobs) for lane, line in self.backlog.lines().items()
-        }
-        for wave in self.ledger.open_waves():
-            lane = (wave.credential, wave.customer)
-            jobs[lane] = jobs.get(lane, 0.0) + len(wave.jobs)
-        return jobs
-
-    def _credential(self, name: str, customer: str) -> Credential | None:
-        try:
-            return self.catalogue.credential(name, customer=customer)
-        except UnusableConfiguration:
-            return None  # Its jobs wait with that reason, and take no ticket.
 
     # -- what calls take ----------------------------------------------------------------------
     def remote(self, campaign: Campaign) -> Remote:
@@ -225,10 +206,12 @@ class Outlook:
         return timedelta(seconds=sum(longest.values()))
 
 
-def _mean(configs: Sequence[CampaignConfig]) -> Calls:
-    """Return the calls of one job of any of these campaigns."""
-    total = added(calls_per_job(one.recipe, aspects=len(one.aspects)) for one in configs)
-    return {family: count / len(configs) for family, count in total.items()}
+def _lane(config: CampaignConfig) -> tuple[str, str]:
+    return config.credential, config.customer
+
+
+def _times(calls: Calls, jobs: int) -> Calls:
+    return {family: n * jobs for family, n in calls.items()}
 
 
 def pace_of(state: ItemState, now: datetime) -> Pace:

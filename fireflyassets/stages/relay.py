@@ -18,6 +18,7 @@ from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.webhooks import Announcer, WebhookStore
 from fireflyassets.stages import notify
+from fireflyassets.stages.completions import Completions
 
 _log: Final = logging.getLogger(__name__)
 
@@ -55,6 +56,7 @@ class Relay:
         self._clock = clock
         self._api_url = api_url
         self._announcer = announcer
+        self._completions = Completions(ledger)
         self._bad: set[str] = set()
         self._known: dict[str, tuple[datetime, list[Endpoint]]] = {}
 
@@ -68,6 +70,10 @@ class Relay:
         """
         events = self._store.pending(most=MOST)
         rows = self._rows(events)
+        for one in {(one.customer, one.campaign): one for one in events if one.status}.values():
+            # Before an end is told: while it is pending, a death loses nothing that follows.
+            if done := self._completions.after(one, rows):
+                self._store.add_event(done)
         told = (self._prepared(event, rows.get(event.job_id), room) for event in events)
         return [one for one in told if one]
 
@@ -86,6 +92,8 @@ class Relay:
         for one in events:
             if one.job_id:
                 wanted[one.customer].add(one.job_id)
+            if also := self._completions.asked_for(one):
+                wanted[one.customer].add(also)
         return {
             job_id: row
             for customer, ids in wanted.items()

@@ -24,7 +24,7 @@ from fireflyassets.core import ids
 from fireflyassets.core.errors import StoreUnavailable
 from fireflyassets.core.failure import REPLAYS, FailureClass, Replay
 from fireflyassets.core.job import JobRow
-from fireflyassets.core.status import Status
+from fireflyassets.core.status import ENDED, Status
 from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.entries import History
 from fireflyassets.ports.ledger import JobLedger
@@ -179,7 +179,7 @@ class Replays:
             return None, None
         if row.status is Status.SUCCEEDED:
             return row.ended_at, None
-        under_way = row.status in {Status.QUEUED, Status.RUNNING} and row.hold is None
+        under_way = row.status not in ENDED and row.hold is None
         return None, row.job_id if under_way else None
 
     def go(

@@ -143,7 +143,7 @@ class Turns:
         if line not in self._waiting:
             lane = (line.lane.credential, line.lane.customer, line.campaign)
             rows = self._ledger.due(*lane, now=self._now, most=1)
-            self._waiting[line] = (rows[0].not_before or rows[0].created_at) if rows else None
+            self._waiting[line] = rows[0].due_at if rows else None
         return self._waiting[line]
 
     def _batch(self, line: Line) -> Batch | None:

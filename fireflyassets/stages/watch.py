@@ -8,6 +8,7 @@ brake: a look that is left out is made up for by the next one.
 """
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -25,7 +26,7 @@ from fireflyassets.core.tally import Tally
 from fireflyassets.limiter.errors import LimiterError
 from fireflyassets.limiter.limits import Limits
 from fireflyassets.limiter.port import ItemState, Limiter, item_key
-from fireflyassets.ports.backlog import Backlog, Line
+from fireflyassets.ports.backlog import Backlog, Line, LineName
 from fireflyassets.ports.budgets import BudgetLedger
 from fireflyassets.ports.catalogue import PACED, Catalogue
 from fireflyassets.ports.queue import JobQueue
@@ -102,14 +103,14 @@ class Watch:
         samples: dict[str, tuple[Sample, ...]] = {}
         quiet: dict[str, datetime] = {}
         breakers = 0
+        due = {name[:2] for name, line in lines.items() if line.first_due_at <= now}
         for organisation, lanes in organisations.items():
             states = self._states(organisation)
             breakers += sum(state.opened_at is not None for state in states.values())
             for item, state in states.items():
                 samples[item] = self._sampled(state, memory.samples.get(item, ()), now)
                 self._brake(state, samples[item], now)
-            due = any(lane in lines and lines[lane].first_due_at <= now for lane in lanes)
-            if due and _is_quiet(states, samples, now):
+            if lanes & due and _is_quiet(states, samples, now):
                 quiet[organisation] = memory.quiet_since.get(organisation, now)
         self.tally.set(metric.BREAKERS, breakers)
         longest = max((now - since for since in quiet.values()), default=timedelta())
@@ -118,7 +119,7 @@ class Watch:
 
     def _depths(
         self,
-        lines: Mapping[tuple[str, str], Line],
+        lines: Mapping[LineName, Line],
         organisations: Mapping[str, set[tuple[str, str]]],
         now: datetime,
     ) -> None:
@@ -131,10 +132,10 @@ class Watch:
         tally.set(metric.DEAD, depth.dead + self.put_aside() + self.backlog.dead())
         first = min((line.first_due_at for line in lines.values()), default=now)
         tally.set(metric.OLDEST_DUE, max(0.0, (now - first).total_seconds()))
-        lanes = {lane for lanes in organisations.values() for lane in lanes}
-        for credential, customer in lanes | set(lines):
-            line = lines.get((credential, customer))
-            jobs = line.jobs if line else 0
+        queued = Counter({lane: 0 for lanes in organisations.values() for lane in lanes})
+        for name, line in lines.items():
+            queued[name[:2]] += line.jobs
+        for (credential, customer), jobs in queued.items():
             tally.set(metric.QUEUED, jobs, customer=customer, credential=credential)
 
     def _budgets(self, now: datetime) -> None:

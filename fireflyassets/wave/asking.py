@@ -9,29 +9,22 @@ from datetime import datetime
 from typing import Final
 
 from fireflyassets.core.budget import side_by_side
-from fireflyassets.core.cause import HeldBy
+from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.errors import BudgetsUnreadable, UnusableConfiguration
 from fireflyassets.core.failure import Family
-from fireflyassets.core.finish import any_calls, starts_at
+from fireflyassets.core.finish import added, any_calls, starts_at
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import Status
 from fireflyassets.core.why import Facts, Item, Turn, Why, why
-from fireflyassets.limiter.port import ItemState, ParkReason
+from fireflyassets.limiter.port import ItemState
 from fireflyassets.ports.catalogue import PACED
 from fireflyassets.ports.entries import WaveState
 from fireflyassets.stages.outlook import Outlook, calls_of
+from fireflyassets.stages.waiting import name_of
 from fireflyassets.wave.share import is_warm
 
 _LOOKED_AT: Final = 500
 """Jobs of a line among which a job's place is sought; behind them the line's count is told."""
-_ABOUT: Final = {
-    ParkReason.TOO_FAR_AHEAD: HeldBy.LIMIT,
-    ParkReason.NOT_YOUR_TURN: HeldBy.SHARE,
-    ParkReason.DAY_QUOTA: HeldBy.LIMIT,
-    ParkReason.PAUSED: HeldBy.LIMIT,
-    ParkReason.BREAKER_OPEN: HeldBy.INCIDENT,
-    ParkReason.OVERRIDDEN: HeldBy.LIMIT,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +58,15 @@ class Asking:
             name = row.credential
             organisation = at.catalogue.credential(name, customer=row.customer_id).organisation
             campaign = at.catalogue.campaign(row.customer_id, row.campaign_id)
-            traffic = at.traffic(campaign)
+            traffic = at.traffic_of(campaign, due_at=row.due_at)
         except UnusableConfiguration as unusable:
             return Facts(row, now, fault=str(unusable))
-        ahead = self._ahead(row, now)
+        ahead = self._ahead(row, campaign, now)
         (each,) = calls_of(campaign, [(campaign.config.locales[0], len(campaign.config.aspects))])
-        before = traffic.with_ahead({family: n * ahead for family, n in each.items()})
+        own = ahead + at.waiting.counted().in_waves[name_of(campaign.config)]
+        before = traffic.with_ahead(
+            added([traffic.ahead, {family: n * own for family, n in each.items()}])
+        )
         families = sorted(PACED & set(each))
         return Facts(
             row,
@@ -80,20 +76,19 @@ class Asking:
                 for family in families
                 if (state := at.state(organisation, family))
             ],
-            parked_for=parked_for(row),
-            ahead=ahead,
+            ahead=ahead + at.first(campaign, due_at=row.due_at),
             beside=any_calls(traffic.beside),
             starts_at=starts_at(before, each),
         )
 
-    def _ahead(self, row: JobRow, now: datetime) -> int:
+    def _ahead(self, row: JobRow, campaign: Campaign, now: datetime) -> int:
         """Return how many jobs of its campaign go before it, those at work not counted."""
         ledger, lane = self.outlook.ledger, (row.credential, row.customer_id)
         due = ledger.due(*lane, row.campaign_id, now=now, most=_LOOKED_AT)
         places = {one.job_id: place for place, one in enumerate(due)}
         if row.job_id in places or len(due) < _LOOKED_AT:
             return places.get(row.job_id, len(due))
-        return max(_LOOKED_AT, round(self.outlook.waiting(lane)) - 1)
+        return max(_LOOKED_AT, self.outlook.waiting.counted().of(campaign.config) - 1)
 
     def _turn(self, row: JobRow, now: datetime) -> tuple[Turn | None, datetime | None]:
         ledger = self.outlook.ledger
@@ -134,10 +129,3 @@ def _item(family: Family, state: ItemState, now: datetime) -> Item:
         quota=state.day_limit if state.is_day_used_up else None,
         slowed_until=override.until if override else None,
     )
-
-
-def parked_for(row: JobRow) -> HeldBy:
-    """Return what a parked job's reason is about; the limiter's sentences tell."""
-    said = row.reason or ""
-    told = (kind for reason, kind in _ABOUT.items() if reason.value in said)
-    return next(told, HeldBy.INCIDENT)

@@ -6,6 +6,7 @@ Belongs here: pacers, lease, fence and tools for one wave. Does not: what they d
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
 from fireflyassets.core import errors
@@ -130,8 +131,8 @@ def assemble(
     check_credential(wave, credential)
     settings = shop.settings
     organisation = credential.organisation
-    pacers = _pacers(shop, credential, wave)
-    first_tickets = FirstTickets()
+    first_tickets = FirstTickets(campaign.config.recipe.steps[0].family)
+    pacers = _pacers(shop, credential, wave, first_tickets)
     lease = Lease(wave.lease_until or shop.clock.now())
     storing = Persistent(shop.lanes.ledger, shop.clock, shop.chance)
     collector = Collector(ledger=shop.ledger, clock=shop.clock, offload=storing)
@@ -209,7 +210,9 @@ def _window_rate(shop: Shop, campaign: Campaign, organisation: str) -> float:
         return contract_jobs_per_minute(shop.limits, campaign, organisation)
 
 
-def _pacers(shop: Shop, credential: Credential, wave: Wave) -> dict[Family, Pacer]:
+def _pacers(
+    shop: Shop, credential: Credential, wave: Wave, first_tickets: FirstTickets
+) -> dict[Family, Pacer]:
     pacers = {
         family: Pacer(
             shop.limiter,
@@ -220,9 +223,9 @@ def _pacers(shop: Shop, credential: Credential, wave: Wave) -> dict[Family, Pace
         )
         for family in FAMILIES
     }
-    for pacer in pacers.values():
+    for family, pacer in pacers.items():
         pacer.tenant = wave.customer
-        pacer.most = len(wave.jobs)
+        pacer.to_come = partial(first_tickets.to_come, family)
     return pacers
 
 

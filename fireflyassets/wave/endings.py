@@ -9,10 +9,10 @@ from typing import Final
 from fireflyassets.core import errors
 from fireflyassets.core.campaign import Campaign, Retention
 from fireflyassets.core.failure import ACTIONS, Action
-from fireflyassets.core.job import FACTORY, FENCE, Hold
+from fireflyassets.core.job import FACTORY, FENCE, Hold, JobRow
 from fireflyassets.core.money import Cost
 from fireflyassets.core.recipe_step import OnFailure
-from fireflyassets.core.status import KEPT, Status
+from fireflyassets.core.status import KEPT, HumanReview, Status
 from fireflyassets.ports.entries import Ending, Release
 from fireflyassets.stages.deliver import Delivered
 
@@ -37,16 +37,26 @@ _BY_RECIPE: Final[dict[OnFailure, Status]] = {
 
 
 def succeeded(
-    deliveries: tuple[Delivered, ...], *, cost: Cost, campaign: Campaign, now: datetime
+    row: JobRow,
+    deliveries: tuple[Delivered, ...],
+    *,
+    cost: Cost,
+    campaign: Campaign,
+    now: datetime,
 ) -> Ending:
-    """Return the ending of a job whose renditions are all in place."""
+    """Return the ending of a job whose renditions are all in place.
+
+    While its review is open its row does not expire: somebody must still look at it.
+    """
+    is_open = row.human_reviewed is HumanReview.PENDING
     return Ending(
         status=Status.SUCCEEDED,
         reason=None,
         outputs=tuple(one.key for one in deliveries),
         cost=cost,
         ended_at=now,
-        ttl=now + KEEP[campaign.config.retention],
+        ttl=None if is_open else now + KEEP[campaign.config.retention],
+        looks=tuple(one.look for one in deliveries if one.look is not None),
     )
 
 
@@ -82,4 +92,4 @@ def delayed(trouble: errors.JobDelayed, *, now: datetime) -> Release:
     if trouble.until is None:
         by = FENCE if isinstance(trouble, errors.OutcomeUnknown) else FACTORY
         return Release(str(trouble), hold=Hold(str(trouble), now, by))
-    return Release(str(trouble), not_before=trouble.until)
+    return Release(str(trouble), not_before=trouble.until, held_by=trouble.held_by)

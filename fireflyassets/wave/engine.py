@@ -32,8 +32,7 @@ from fireflyassets.wave.wishes import Wishes
 _log: Final = logging.getLogger("fireflyassets.wave")
 OVERHEAD: Final = timedelta(seconds=5)  # A job's time beside its remote calls: transfers, writes.
 UNREAD: Final = 500  # Reports that may wait for a slow reader before another job begins.
-PATIENCE: Final = timedelta(minutes=2)
-"""How long a turn's end is told to a ledger that does not answer; then a sweep sees to it."""
+PATIENCE: Final = timedelta(minutes=2)  # For telling a turn's end; then a sweep sees to it.
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +122,7 @@ class WaveEngine:
         for row in rows:
             await self._room()
             self.active += 1
+            self.first_tickets.begun += 1
             turns.append(asyncio.create_task(self._turn(row)))
         # A turn that crashes stops the wave, but every answer that is out is heard and stored.
         await all_ended(turns)
@@ -213,7 +213,7 @@ class WaveEngine:
             job = await self._take_up(row, claim)
             deliveries, cost = await JobRun(tools, job, self.report).go()
             now = tools.clock.now()
-            return endings.succeeded(deliveries, cost=cost, campaign=campaign, now=now)
+            return endings.succeeded(row, deliveries, cost=cost, campaign=campaign, now=now)
         except errors.JobFailed as failed:
             trouble = failed
         cost = await cost_so_far(tools, row.job_id)

@@ -227,8 +227,11 @@ def cost_check(row: JobRow, cost: Cost, campaign: Campaign) -> Checked:
 
 def review_check(row: JobRow) -> Checked:
     """Return the review check of a job; a pending review only keeps it from being published."""
-    review = row.human_reviewed
+    review, last = row.human_reviewed, row.judged
     facts = {"human_reviewed": review.value}
+    if last:
+        facts |= {"decided": last.move.value, "by": last.by, "at": last.at.isoformat()}
+        facts |= {"code": last.code.value} if last.code else {}
     return Checked(row.job_id, Check.REVIEW, passed=publishable(review), blocks=False, facts=facts)
 
 

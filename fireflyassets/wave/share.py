@@ -1,7 +1,7 @@
 """How the waves of one tenant stand to each other: who goes first, and how its weight is split.
 
-Belongs here: which open waves take tickets now, and telling the pacers. Does not: fairness between
-tenants, which is the pacers' line at the limiter.
+Belongs here: which open waves take tickets now, how many a wave still wants, and telling the
+pacers. Does not: fairness between tenants, which is the pacers' line at the limiter.
 """
 
 import asyncio
@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 
+from fireflyassets.core.failure import Family
 from fireflyassets.fence.call import Lease
 from fireflyassets.limiter.pacer import Pacer
 from fireflyassets.ports.clock import Clock
@@ -86,10 +87,13 @@ class Share:
 
 @dataclass(slots=True)
 class FirstTickets:
-    """Counts the jobs of a wave that need no first ticket any more."""
+    """Counts the jobs of a wave: all that want a first ticket, begun ones, and served ones."""
 
-    jobs: set[str] = field(default_factory=set[str])
+    family: Family
+    """Of a job's first call; whether and when the later ones come, nobody knows before."""
     wanted: int = 0
+    begun: int = 0
+    jobs: set[str] = field(default_factory=set[str])
     all_had: asyncio.Event = field(default_factory=asyncio.Event)
 
     def note(self, job_id: str) -> None:
@@ -97,3 +101,7 @@ class FirstTickets:
         self.jobs.add(job_id)
         if len(self.jobs) >= self.wanted:
             self.all_had.set()
+
+    def to_come(self, family: Family) -> int:
+        """Return how many calls of *family* will come of jobs that have not begun."""
+        return self.wanted - self.begun if family is self.family else 0

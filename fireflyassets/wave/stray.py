@@ -5,27 +5,39 @@ Belongs here: bind, orphan, failure or loss of a single send. Does not: finding 
 """
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
 from fireflyassets.core import errors
-from fireflyassets.core.failure import Fault
+from fireflyassets.core.failure import Fault, classify
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.money import Cause, RateCard
 from fireflyassets.core.photoshop_step import ComposeStep, PictureStep
 from fireflyassets.core.status import CLOSED, Status
 from fireflyassets.fence.call import Arrived, StepCall
 from fireflyassets.fence.collecting import call_back
+from fireflyassets.fence.pacing import BREAK, is_the_organisation_s
 from fireflyassets.fence.standing import absence_tells, may_have_expired, settles_at
+from fireflyassets.limiter.errors import LimiterError
+from fireflyassets.limiter.port import Limiter, item_key
 from fireflyassets.ports.entries import Attempt, AttemptState, History
 from fireflyassets.ports.paid import Done, EndedBadly, Gone, Output, PollFailed, Working
 from fireflyassets.stages import compose, generate
-from fireflyassets.stages.bench import Kept, Receiver, bound, rates_of, result_of
+from fireflyassets.stages.bench import (
+    Kept,
+    Receiver,
+    bound,
+    rates_of,
+    read_request,
+    result_of,
+)
 from fireflyassets.stages.picture_calls import service_of
 
 _log: Final = logging.getLogger("fireflyassets.sweep")
+_RUN_AGAIN: Final = frozenset({Status.QUEUED, Status.DLQ})
+"""Where a wave still comes to a job that none works on."""
 
 
 class Found(StrEnum):
@@ -36,6 +48,8 @@ class Found(StrEnum):
     FAILED = "failed"
     LOST = "lost"
     WORKING = "working"
+    UNUSABLE = "unusable"
+    """Its result is not what was asked for, or no picture; a wave asks for it again and decides."""
     UNKNOWN = "unknown"
     """Only a person, or the wave that waits for its key, can tell."""
     UNREACHED = "unreached"
@@ -79,6 +93,7 @@ class Stray:
     """An open send of a job that no wave works on."""
 
     tools: Receiver
+    limiter: Limiter
     row: JobRow
     attempt: Attempt
     step: Step
@@ -97,7 +112,7 @@ class Stray:
             case Done(outputs):
                 return await self._received(outputs)
             case EndedBadly(fault):
-                return await self._failed(fault)
+                return await self._refused(fault)
             case Gone():
                 return await self._lost(Fault(attempt.family, 404, "unknown_job_id"))
             case Working() | PollFailed():
@@ -134,7 +149,7 @@ class Stray:
             kept = await self._keep(arrived)
         except errors.RenditionDefect as defect:
             _log.warning("job %s: %s", self.row.job_id, defect)
-            return await self._failed(Fault(self.attempt.family, 200, "unusable_result"))
+            return await self._unusable()
         history = await self._history()
         if not self._is_wanted(history):
             late = self.row.status is Status.CANCELLED
@@ -165,8 +180,39 @@ class Stray:
             return Found.WORKING  # A wave took the job just now: it asks for the same id.
         return Found.BOUND
 
+    async def _unusable(self) -> Found:
+        """Leave a result to whoever runs the job next, where somebody may: it is paid for once.
+
+        The same file may decode the next time; where it does not, the wave ends the job, and sends
+        nothing. A send that is closed here would be sent again.
+        """
+        if self.row.status in _RUN_AGAIN and self._is_wanted(await self._history()):
+            return Found.UNUSABLE
+        return await self._failed(Fault(self.attempt.family, 200, "unusable_result"))
+
+    async def _refused(self, fault: Fault) -> Found:
+        """Keep the vendor's words on the send, and tell all others what befalls them too.
+
+        Told first: who dies in between finds the send still open, and tells it again.
+        """
+        if is_the_organisation_s(fault, classify(fault)):
+            item = item_key(self.attempt.organisation, self.attempt.family)
+            try:
+                await self.tools.offload(self.limiter.pause, item, BREAK)
+            except LimiterError as outage:
+                _log.warning("send %s of job %s: %s", self.attempt.step, self.row.job_id, outage)
+                return Found.STUCK
+        return await self._failed(await self._heard(fault))
+
+    async def _heard(self, fault: Fault) -> Fault:
+        try:
+            request = await read_request(self.tools, self.row)
+        except errors.UnreadableManifest:
+            return replace(fault, message="")  # Nobody can say whether it quotes the job's texts.
+        return replace(self.step.call, texts=(request.prompt, request.headline)).heard(fault)
+
     async def _failed(self, fault: Fault) -> Found:
-        await self._close(AttemptState.FAILED, fault.sentence(), Cause.ACCEPTED_BUT_FAILED)
+        await self._close(AttemptState.FAILED, fault.record(), Cause.ACCEPTED_BUT_FAILED)
         return Found.FAILED
 
     async def _history(self) -> History:

@@ -166,7 +166,7 @@ class Sweep:
             step = of_step(receivers[version], row, attempt, card)
             if step is None:
                 return Found.STUCK
-            return await Stray(receivers[version], row, attempt, step).look()
+            return await Stray(receivers[version], self.shop.limiter, row, attempt, step).look()
         except errors.FactoryError as trouble:
             _log.warning("send %s of job %s: %s", attempt.step, row.job_id, trouble)
         except Exception:  # noqa: BLE001 - one send's bug must not leave the others uncollected.

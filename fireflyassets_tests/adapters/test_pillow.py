@@ -7,9 +7,10 @@ import zlib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PIL import Image
+from PIL import Image, ImageOps
 
 from fireflyassets.adapters.pillow import PillowPictures
+from fireflyassets.core.perceptual import distance
 from fireflyassets.ports.pictures import Normal, Seen, Unreadable
 
 RED = Image.new("RGB", (40, 30), (200, 20, 20))
@@ -95,3 +96,20 @@ def test_no_bytes_raise(kind: str, data: st.DataObject) -> None:
 
     assert isinstance(LOOK(broken), (Seen, Unreadable))
     assert isinstance(PillowPictures().normal(broken), (Normal, Unreadable))
+
+
+def test_a_picture_looks_like_itself_in_any_size_and_format() -> None:
+    """A smaller copy in another format is the same picture, its mirror image is another one."""
+    large = Image.linear_gradient("L").rotate(90).resize((1200, 900))
+    reader = PillowPictures()
+
+    look = reader.perceptual(_saved(large, "PNG"))
+
+    assert distance(look, reader.perceptual(_saved(large.resize((300, 225)), "JPEG"))) <= 4
+    assert distance(look, reader.perceptual(_saved(ImageOps.mirror(large), "PNG"))) > 16
+
+
+def _saved(picture: Image.Image, kind: str) -> bytes:
+    target = io.BytesIO()
+    picture.save(target, kind)
+    return target.getvalue()

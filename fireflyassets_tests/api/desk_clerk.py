@@ -5,6 +5,7 @@ import io
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from secrets import token_hex
 
 import httpx
 from fastapi import FastAPI
@@ -15,6 +16,7 @@ from pydantic import SecretStr
 
 from fireflyassets.adapters.guarded_http import Guard
 from fireflyassets.adapters.limit_files import DOCUMENTED
+from fireflyassets.adapters.memory.api_keys import MemoryApiKeys
 from fireflyassets.adapters.memory.backlog import MemoryBacklog
 from fireflyassets.adapters.memory.campaigns import MemoryCampaigns
 from fireflyassets.adapters.memory.keys import MemoryKeys
@@ -25,14 +27,18 @@ from fireflyassets.adapters.secrets import EnvironmentSecrets
 from fireflyassets.adapters.webhook_secrets import WebhookSecrets
 from fireflyassets.api.app import create_app
 from fireflyassets.api.desk import Ports
+from fireflyassets.api.tokens import Bearers
 from fireflyassets.core import ids
 from fireflyassets.core.failure import FailureClass
 from fireflyassets.core.money import Cost
 from fireflyassets.core.status import Status
 from fireflyassets.limiter.memory import MemoryLimiter
 from fireflyassets.ports.catalogue import Catalogue
+from fireflyassets.ports.clock import Clock
 from fireflyassets.ports.entries import Ending, Wave, WaveState
+from fireflyassets.ports.keys import SigningKeys
 from fireflyassets.settings import Settings
+from fireflyassets.stages.api_keys import ApiKeys
 from fireflyassets_tests.contracts import webhooks
 from fireflyassets_tests.front_door import (
     ASPECTS,
@@ -62,7 +68,7 @@ def token(
         "aud": "fireflyassets",
         "sub": f"system-of-{tenant}",
         "tenant": tenant,
-        "scope": "jobs:write jobs:read ops",
+        "scope": "jobs:write jobs:read review ops",
         "iat": now,
         "exp": now + 3600,
     }
@@ -123,6 +129,11 @@ class Clerk:
         return self.ask("POST", "/v1/jobs", json=fields)
 
 
+def bearers(keys: SigningKeys, clock: Clock, settings: Settings) -> Bearers:
+    """Return what reads tokens, where there is no API key."""
+    return Bearers(keys, ApiKeys(MemoryApiKeys(), clock, token_hex), clock, settings)
+
+
 async def _public(host: str) -> list[str]:
     """Resolve every name to a public address, but those that say that they lead inside."""
     return ["10.0.0.1" if host.startswith("inner.") else "8.8.8.8"]
@@ -143,6 +154,7 @@ def ports_of(door: FrontDoor) -> Ports:
         metrics=MemoryMetrics(),
         limiter=MemoryLimiter(now=door.clock.now),
         keys=MemoryKeys(KeySet([KEY]).as_dict(private=False)),
+        api_keys=MemoryApiKeys(),
         webhooks=webhooks.over(door.ledger),
         webhook_secrets=WebhookSecrets(EnvironmentSecrets(HOOKS), "env:HOOKS", door.clock),
         guard=Guard(resolve=_public),

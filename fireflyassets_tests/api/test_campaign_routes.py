@@ -1,5 +1,7 @@
 """Adding campaigns over HTTP: what is taken, and what each refusal says."""
 
+from typing import cast
+
 import pytest
 
 from fireflyassets_tests.api.desk_clerk import CAMPAIGN, Clerk, clerk, token
@@ -50,6 +52,17 @@ def test_a_bad_field_is_named(said: dict[str, object], words: str) -> None:
     status, told = added(clerk(), **said)
     assert status == 422
     assert words in str(told["problems"])
+
+
+def test_without_another_campaign_each_missing_field_is_named() -> None:
+    """And that one may be named to take them over from."""
+    status, told = added(clerk(), like=None)
+    problems = cast("list[dict[str, str]]", told["problems"])
+
+    assert status == 422
+    assert {"credential", "recipe", "locales", "aspects"} <= {one["field"] for one in problems}
+    assert {one["rule"] for one in problems} == {"missing"}
+    assert all("like" in one["fix"] for one in problems)
 
 
 def test_the_customer_is_the_token_s() -> None:

@@ -310,9 +310,17 @@ def test_unknown_routes_and_methods_are_problems() -> None:
     """In the one shape."""
     desk = clerk()
 
-    answers = [desk.ask("GET", "/nothing"), desk.ask("DELETE", "/v1/jobs")]
+    paths = {"/nothing": "GET", "/v1/jobs": "DELETE", "/v1/plans/secret/release": "GET"}
+    answers = [desk.ask(method, path) for path, method in paths.items()]
 
-    assert [answer.status_code for answer in answers] == [404, 405]
+    assert [answer.status_code for answer in answers] == [404, 405, 405]
+    assert [one["rule"] for answer in answers for one in answer.json()["problems"]] == [
+        "unknown",
+        "method",
+        "method",
+    ]
+    assert answers[1].json()["problems"][0]["fix"] == "Send POST."
+    assert "secret" not in answers[2].text
     assert {answer.headers["Content-Type"] for answer in answers} == {"application/problem+json"}
 
 
@@ -327,6 +335,9 @@ def test_the_description_lists_the_public_routes() -> None:
     paths = clerk().ask("GET", "/openapi.json", token=None).json()["paths"]
 
     assert set(paths) == {
+        "/v1/api-keys",
+        "/v1/api-keys/{key_id}",
+        "/v1/api-keys/{key_id}/rotate",
         "/v1/budgets",
         "/v1/campaigns",
         "/v1/campaigns/{campaign}",
@@ -336,6 +347,7 @@ def test_the_description_lists_the_public_routes() -> None:
         "/v1/campaigns/{campaign}/jobs.csv",
         "/v1/campaigns/{campaign}/plan",
         "/v1/campaigns/{campaign}/resume",
+        "/v1/campaigns/{campaign}/reviews",
         "/v1/deliveries",
         "/v1/deliveries/{delivery_id}",
         "/v1/deliveries/{delivery_id}/replay",
@@ -349,6 +361,7 @@ def test_the_description_lists_the_public_routes() -> None:
         "/v1/jobs/{job_id}/cancel",
         "/v1/jobs/{job_id}/outputs/{aspect}",
         "/v1/jobs/{job_id}/resume",
+        "/v1/jobs/{job_id}/reviews",
         "/v1/jobs/{job_id}/why",
         "/v1/jobs:batch",
         "/v1/plans",

@@ -16,7 +16,7 @@ from fireflyassets.adapters.memory.keys import MemoryKeys
 from fireflyassets.api.tokens import Bearers, Caller, Refused
 from fireflyassets.core.campaign import ReviewMode
 from fireflyassets.settings import Settings
-from fireflyassets_tests.api.desk_clerk import ISSUER, KEY, TOKEN, clerk, finished, token
+from fireflyassets_tests.api.desk_clerk import ISSUER, KEY, TOKEN, bearers, clerk, finished, token
 from fireflyassets_tests.front_door import CUSTOMER, NOON, FixedCatalogue, config
 
 SOON = int(NOON.timestamp())
@@ -124,15 +124,15 @@ def test_scopes_decide_what_a_token_may() -> None:
     assert desk.door.ledger.outbox == ()
 
 
-def bearers(**settings: object) -> Bearers:
+def reading(**settings: object) -> Bearers:
     keys = MemoryKeys(KeySet([KEY]).as_dict(private=False))
     said = {"oidc_issuer": ISSUER} | settings
-    return Bearers(keys, FakeClock(NOON), Settings.model_validate(said))
+    return bearers(keys, FakeClock(NOON), Settings.model_validate(said))
 
 
 def test_other_issuers_ways_of_saying_it_are_understood() -> None:
     """Cognito names the client and puts its resource server before scopes; others list them."""
-    cognito = bearers(
+    cognito = reading(
         oidc_audience="client-1",
         oidc_audience_claim="client_id",
         oidc_tenant_claim="custom:tenant",
@@ -141,7 +141,7 @@ def test_other_issuers_ways_of_saying_it_are_understood() -> None:
     said = {"aud": None, "client_id": "client-1", "custom:tenant": "bolt"}
 
     first = cognito.read(token(**said, scope="fireflyassets/jobs:read openid"))
-    second = bearers().read(token(scope=None, scp=["jobs:read", "ops"]))
+    second = reading().read(token(scope=None, scp=["jobs:read", "ops"]))
     third = cognito.read(token(**said | {"client_id": "client-2"}))
 
     assert isinstance(first, Caller)
@@ -158,7 +158,7 @@ def test_keys_of_other_kinds_count_where_they_are_allowed() -> None:
     sent = token(key=rsa, algorithm="RS256")
 
     told = [
-        Bearers(keys, FakeClock(NOON), Settings(oidc_issuer=ISSUER, oidc_algorithms=allowed)).read(
+        bearers(keys, FakeClock(NOON), Settings(oidc_issuer=ISSUER, oidc_algorithms=allowed)).read(
             sent
         )
         for allowed in (("RS256",), ("ES256",))
@@ -186,7 +186,7 @@ def test_a_key_that_we_can_not_work_with_spoils_no_other(name: str) -> None:
     good = KeySet([KEY]).as_dict(private=False)["keys"]
 
     beside, alone = (
-        Bearers(MemoryKeys({"keys": keys}), FakeClock(NOON), Settings(oidc_issuer=ISSUER))
+        bearers(MemoryKeys({"keys": keys}), FakeClock(NOON), Settings(oidc_issuer=ISSUER))
         for keys in ([ODD_KEYS[name], *good, ODD_KEYS[name]], [ODD_KEYS[name]])
     )
 
@@ -216,7 +216,7 @@ def test_no_token_and_no_key_of_any_shape_is_more_than_refused(
 ) -> None:
     """Whatever strangers send, or the issuer publishes, is answered 401 and never an error."""
     good = KeySet([KEY]).as_dict(private=False)["keys"]
-    reader = Bearers(
+    reader = bearers(
         MemoryKeys({"keys": [*keys, *good]}), FakeClock(NOON), Settings(oidc_issuer=ISSUER)
     )
 
@@ -232,5 +232,5 @@ def test_a_reviewer_alone_sees_what_is_not_approved() -> None:
     def seen(sent: str) -> httpx.Response:
         return desk.ask("GET", address, token=sent)
 
-    assert seen(TOKEN).status_code == 404
+    assert seen(token(scope="jobs:read jobs:write")).status_code == 404
     assert seen(token(scope="jobs:read review")).status_code == 200

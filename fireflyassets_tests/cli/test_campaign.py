@@ -8,6 +8,7 @@ import pytest
 
 from fireflyassets.cli import main as cli
 from fireflyassets.cli.main import main
+from fireflyassets.core.errors import UnusableConfiguration
 from fireflyassets_tests.adapters.project_folder import DEMO, ProjectFolder
 from fireflyassets_tests.twin import retouch
 
@@ -39,6 +40,37 @@ def test_a_bad_file_is_named_and_the_exit_code_says_so(
     assert code == 1
     assert "quarantined  campaigns/acme/spring-launch/campaign.yaml: " in out
     assert "usable       bolt/relaunch" in out
+
+
+@pytest.mark.parametrize(
+    ("mended", "fault"),
+    [
+        (("title:", "headline:"), "line 3: headline: is not a known field"),
+        (("title:", "deadline: 2020-01-01T00:00:00Z\ntitle:"), "is in the past; give one still"),
+        (("title:", "budget: 0\ntitle:"), "line 3: budget: Input should be greater than 0"),
+        (("campaign: spring-launch", "campaign: relaunch\ncustomer: bolt"), "a key that stands"),
+        (("campaign: spring-launch", "campaign: spring-launch"), "Choose another name"),
+        (("title:", "x: &a [1]\ny: [" + "*a," * 20 + "]\ntitle:"), "anchors and aliases"),
+    ],
+)
+def test_a_file_that_can_not_be_added_is_named_with_one_advice(
+    mended: tuple[str, str], fault: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is wrong, in which file; the general advice to mend what is named is left out."""
+    ProjectFolder(tmp_path / "project")
+    file = tmp_path / "new" / "campaign.yaml"
+    shutil.copytree(tmp_path / "project/campaigns/acme/spring-launch", file.parent)
+    text = file.read_text(encoding="utf-8")
+    assert mended[0] in text
+    file.write_text(text.replace(*mended, 1), encoding="utf-8")
+
+    code = main(["campaign", "add", str(file), "--project", str(tmp_path / "project")])
+
+    told = capsys.readouterr().err
+    assert code == 1
+    assert told.startswith(f"{file}: ")
+    assert fault in told
+    assert UnusableConfiguration.remedy not in told
 
 
 def test_a_project_without_prices_is_not_ready(

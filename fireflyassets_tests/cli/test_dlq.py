@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from fireflyassets.cli.dlq import DeadDesk, NoSuchDeadJob
+from fireflyassets.cli.dead_desk import DeadDesk, NoSuchDeadJob
 from fireflyassets.cli.main import main
 from fireflyassets.core.failure import FailureClass
 from fireflyassets.core.status import Status
@@ -14,7 +14,7 @@ from fireflyassets.stages.letters import Letters
 from fireflyassets.stages.pinning import Pins
 from fireflyassets.stages.replay import Choice
 from fireflyassets.stages.retries import Retries
-from fireflyassets_tests.front_door import NOON, FrontDoor, front_door
+from fireflyassets_tests.front_door import CAMPAIGN, CUSTOMER, NOON, FrontDoor, asked, front_door
 from fireflyassets_tests.stages.test_letters import redriven
 from fireflyassets_tests.stages.test_queue import body
 from fireflyassets_tests.stages.test_replay import DOWN, Morgue
@@ -90,9 +90,37 @@ def test_a_replay_says_how_far_it_is_and_sends_letters_on() -> None:
         f"Take back what waits: fireflyassets dlq abort {moved} --by NAME --why TEXT",
         "25 of 26",
         "26 of 26 jobs are queued again.",
-        "1 dead letters become jobs if intake takes them by now.",
+        "1 dead letters become jobs, for 3.5 operations at most.",
         "1 dead letters became jobs.",
     ]
+
+
+def test_a_dry_run_of_letters_counts_those_alone_that_become_jobs() -> None:
+    """Neither what intake still refuses nor what is a job by now: nothing is promised of them."""
+    office = Office()
+    for text in (body(), body(locale="fr-FR"), body("known")):
+        office.letters = redriven(office.door, text)
+        office.letters.sort(most=10)
+    office.door.intake.accept([asked(key="known")], customer=CUSTOMER, campaign=CAMPAIGN)
+
+    office.desk.say_letters()
+    office.desk.send_on(by="ann", why="mended")
+
+    assert office.said == [
+        "1 dead letters become jobs, for 3.5 operations at most.",
+        "1 dead letters became jobs.",
+    ]
+
+
+def test_a_class_that_there_is_not_is_refused_with_those_that_there_are(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["dlq", "list", "--class", "nonsense"])
+
+    assert ended.value.code == 2
+    told = capsys.readouterr().err
+    assert "there is no class 'nonsense'; the classes are auth, throttled, transient" in told
 
 
 def test_letters_are_settled_by_name_and_unknown_ones_are_told() -> None:

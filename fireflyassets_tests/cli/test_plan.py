@@ -117,6 +117,17 @@ def test_a_limit_request_says_what_is_needed_and_why(tmp_path: Path) -> None:
     assert "within 8 hours; under the limits of now they take 5.01 hours" in told
 
 
+def test_a_brief_with_nothing_to_make_needs_no_higher_limit(tmp_path: Path) -> None:
+    """No figures are made up for it, and a script sees that there is no request."""
+    office = Office(tmp_path)
+
+    code = office.desk.ask_for_more(office.brief("bad,,xx,S,"), SLUG, timedelta(hours=8))
+
+    assert code == 1
+    assert "has no new job (0 known, 1 refused)" in office.told()
+    assert "RPM" not in office.told()
+
+
 def test_the_campaign_is_the_one_whose_folder_the_brief_lies_in(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

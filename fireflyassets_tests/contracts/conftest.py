@@ -11,9 +11,11 @@ from urllib.parse import urlsplit
 import pytest
 import redis
 
+from fireflyassets.adapters.memory.api_keys import MemoryApiKeys
 from fireflyassets.limiter.dynamodb import DynamoLimiter, table_spec
 from fireflyassets.limiter.memory import MemoryLimiter, MemoryStore
 from fireflyassets.limiter.redis import RedisLimiter
+from fireflyassets.ports.api_keys import ApiKeyStore
 from fireflyassets_tests.aws_clients import dynamodb, s3, sqs
 from fireflyassets_tests.contracts import ledgers, stores, webhooks
 from fireflyassets_tests.limiter.worlds import World, dynamodb_client
@@ -89,6 +91,14 @@ def token_world(request: pytest.FixtureRequest) -> stores.TokenWorld:
     if request.param == "memory":
         return stores.memory_tokens()
     return stores.dynamo_tokens(request.getfixturevalue("dynamodb"))
+
+
+@pytest.fixture(params=["memory", pytest.param("dynamodb", marks=pytest.mark.stack)])
+def api_keys(request: pytest.FixtureRequest) -> ApiKeyStore:
+    """Return one empty store of API keys."""
+    if request.param == "memory":
+        return MemoryApiKeys()
+    return stores.dynamo_api_keys(request.getfixturevalue("dynamodb"))
 
 
 @pytest.fixture(params=["memory", pytest.param("dynamodb", marks=pytest.mark.stack)])

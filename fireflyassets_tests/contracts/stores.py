@@ -1,4 +1,4 @@
-"""Object stores, queues and token stores to check the ports' promises on.
+"""Object stores, queues, stores of keys and of tokens to check the ports' promises on.
 
 Here: worlds, each one empty store with what a test needs to look behind it. Not here: promises.
 """
@@ -12,6 +12,7 @@ from uuid import uuid4
 
 import httpx
 
+from fireflyassets.adapters.aws.api_keys import DynamoApiKeys
 from fireflyassets.adapters.aws.objects import S3ObjectStore
 from fireflyassets.adapters.aws.provision import (
     provision_bucket,
@@ -133,6 +134,13 @@ def memory_tokens() -> TokenWorld:
     """Return a world in memory."""
     clock = FakeClock()
     return TokenWorld(MemoryTokens(clock), clock)
+
+
+def dynamo_api_keys(client: "DynamoDBClient") -> DynamoApiKeys:
+    """Return a store of API keys in tables of its own."""
+    prefix = unique("keys")
+    provision_tables(client, Tables(prefix))
+    return DynamoApiKeys(client, prefix=prefix)
 
 
 def dynamo_tokens(client: "DynamoDBClient") -> TokenWorld:

@@ -46,13 +46,16 @@ def test_a_line_counts_what_waits_and_tells_what_is_due_first(
     world.ended(Status.SUCCEEDED, "done")
     world.ledger.release(parked, Release("later", not_before=later), now=NOON)
     world.ledger.release(held, Release("look", hold=Hold("look", NOON, "factory")), now=NOON)
-    assert backlog.lines() == {(CREDENTIAL, ACME): Line(1, later)}
+    assert backlog.lines() == {(CREDENTIAL, ACME, SPRING): Line(later, Counter({later: 1}))}
 
     world.queued("fresh")
     world.queued("other", credential="other")
+    world.queued("summer", campaign_id="summer")
+    alone = Line(NOON, Counter({NOON: 1}))
     assert backlog.lines() == {
-        (CREDENTIAL, ACME): Line(2, NOON),
-        ("other", ACME): Line(1, NOON),
+        (CREDENTIAL, ACME, SPRING): Line(NOON, Counter({NOON: 1, later: 1})),
+        ("other", ACME, SPRING): alone,
+        (CREDENTIAL, ACME, "summer"): alone,
     }
 
 

@@ -10,6 +10,7 @@ from decimal import Decimal
 
 import pytest
 
+from fireflyassets.core.cause import HeldBy
 from fireflyassets.core.errors import OwnershipLost
 from fireflyassets.core.job import Hold
 from fireflyassets.core.money import Cost
@@ -45,7 +46,7 @@ def test_claim_moves_a_queued_job_into_the_wave(ledger_world: World) -> None:
         not_before=None,
         updated_at=NOON + MINUTE,
     )
-    assert ledger_world.events() == [(Status.QUEUED, 1), (Status.RUNNING, 2)]
+    assert ledger_world.events() == [(Status.QUEUED, 1)]
 
 
 def test_claim_of_a_job_that_ran_before_goes_on_counting(ledger_world: World) -> None:
@@ -89,6 +90,23 @@ def test_released_job_takes_its_place_in_line_again(ledger_world: World) -> None
     ]
 
 
+def test_parked_job_keeps_what_its_reason_is_about_until_it_is_claimed(
+    ledger_world: World,
+) -> None:
+    """Told as data beside the sentence, by the row and by every list; a later release says anew."""
+    claim = ledger_world.running()
+    later = NOON + timedelta(minutes=5)
+    parked = Release("no ticket", not_before=later, held_by=HeldBy.SHARE)
+
+    ledger_world.ledger.release(claim, parked, now=NOON)
+    told = [ledger_world.row(claim), *ledger_world.ledger.campaign_jobs(ACME, SPRING)]
+    again = ledger_world.ledger.claim(claim.job_id, ACME, "w-2", now=NOON)
+
+    assert [row.parked_for for row in told] == [HeldBy.SHARE, HeldBy.SHARE]
+    assert again is not None
+    assert ledger_world.row(claim).parked_for is None
+
+
 def test_parked_job_is_due_later_but_may_be_claimed_by_name(ledger_world: World) -> None:
     """A park is advice to the dispatcher, not a lock."""
     claim = ledger_world.running()
@@ -127,7 +145,7 @@ def test_takeover_counts_a_crash_and_raises_the_epoch(ledger_world: World) -> No
     assert (row.crashes, row.attempts, row.epoch) == (1, 0, 2)
     with pytest.raises(OwnershipLost):
         ledger_world.ledger.finish(claim, ending())
-    assert ledger_world.events() == [(Status.QUEUED, 1), (Status.RUNNING, 2), (Status.QUEUED, 5)]
+    assert ledger_world.events() == [(Status.QUEUED, 1), (Status.QUEUED, 5)]
 
 
 @pytest.mark.parametrize("status", sorted(ENDED))
@@ -173,7 +191,7 @@ def test_reclaim_of_a_dead_job_is_a_replay(ledger_world: World) -> None:
     row = ledger_world.row(ended)
     assert (row.status, row.wave, row.replays) == (Status.RUNNING, "w-2", 1)
     assert (row.ended_at, row.ttl, row.reason) == (None, None, None)
-    assert ledger_world.events()[-1] == (Status.RUNNING, 4)
+    assert ledger_world.events()[-1] == (Status.DLQ, 3)
 
 
 def test_a_replay_forgives_crashes(ledger_world: World) -> None:

@@ -208,8 +208,8 @@ def test_who_was_served_lets_those_go_first_who_were_not(world: World) -> None:
     assert [block.count for block in (mine, *others)] == [1, 1, 1]
     assert isinstance(behind, Parked)
     assert behind.reason is ParkReason.NOT_YOUR_TURN
-    assert behind.until == NOON + timedelta(seconds=13 * 18.75 - 2)
-    world.clock.at = NOON + timedelta(seconds=15 * 18.75 - 1.5)
+    assert behind.until == NOON + timedelta(seconds=13 * 18.75 - 1.5)
+    world.clock.at = NOON + timedelta(seconds=15 * 18.75 - 1.25)
     spare = granted(limiter, world.item, 4, flow=A)
     assert spare.due_at == seconds(15 * 18.75)
 
@@ -307,17 +307,34 @@ def test_a_wave_has_its_block_where_half_of_the_line_is_free(world: World) -> No
     assert granted(limiter, world.item, 6, flow=heavy).count == 6
 
 
-def test_who_lags_behind_makes_up_for_ten_seconds_at_once(world: World) -> None:
-    """A flow of a great weight that comes back does not take the line of many rounds."""
+@pytest.mark.parametrize(("asked", "weight"), [(1, 10), (3, 10), (10, 10), (2, 1)])
+def test_who_lags_behind_is_given_no_more_than_it_asks_for(
+    world: World, asked: int, weight: int
+) -> None:
+    """However far, and however much it weighs: what a wave can't use would be lost with it."""
     limiter = world.limiter(per_minute(600))
-    back, busy = Flow("back", 10), Flow("busy", open_waves=2)
+    back, busy = Flow("back", weight), Flow("busy", open_waves=2)
     granted(limiter, world.item, flow=busy)
-    granted(limiter, world.item, 10, flow=back)
+    granted(limiter, world.item, flow=back)
     for _ in range(40):
-        granted(limiter, world.item, flow=busy)
         world.clock.advance(0.125)
+        granted(limiter, world.item, flow=busy)
 
-    assert granted(limiter, world.item, 10, flow=back).count == 80
+    assert granted(limiter, world.item, asked, flow=back).count == asked
+
+
+@pytest.mark.parametrize("rate", [60, 600, 3000])
+def test_who_is_ahead_leaves_the_ticket_after_the_next_to_others(world: World, rate: int) -> None:
+    """However short the rounds, one that took its share waits until the next ticket is near."""
+    limiter = world.limiter(per_minute(rate))
+    light, many = Flow("light"), Flow("many", open_waves=8)
+    granted(limiter, world.item, flow=light)
+    granted(limiter, world.item, flow=many)
+
+    answer = limiter.reserve(world.item, 1, flow=many)
+
+    assert isinstance(answer, Parked)
+    assert granted(limiter, world.item, flow=light).due_at == seconds(2 * 75 / rate)
 
 
 def test_an_idle_item_keeps_no_turns(world: World) -> None:

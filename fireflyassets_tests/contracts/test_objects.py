@@ -95,10 +95,10 @@ def test_tags_are_replaced_as_a_whole(object_world: ObjectWorld) -> None:
     """Bytes stay; of the older set nothing is left; an absent object is told."""
     object_world.store.put(KEY, b"picture", media_type=JPEG, tags=TAGS)
 
-    assert object_world.store.set_tags(KEY, {"retention": "held-standard", "legal-hold": "true"})
+    assert object_world.store.retag(KEY, {"retention": "held-standard", "legal-hold": "true"})
     assert object_world.store.tags(KEY) == {"retention": "held-standard", "legal-hold": "true"}
     assert object_world.store.get(KEY) == b"picture"
-    assert not object_world.store.set_tags("no/such/key", TAGS)
+    assert not object_world.store.retag("no/such/key", TAGS)
 
 
 def test_keys_are_listed_in_slices(object_world: ObjectWorld) -> None:
@@ -160,3 +160,27 @@ def test_keys_are_listed_by_their_beginning_and_deleted(object_world: ObjectWorl
     store.delete("dead-letters/a.json")
     assert store.keys("dead-letters/") == ["dead-letters/b.json"]
     assert store.keys("nothing/") == []
+
+
+def test_a_tag_set_is_replaced_as_a_whole(object_world: ObjectWorld) -> None:
+    """The bytes stay; tags that are not named are gone. Where there is no object, it is said."""
+    object_world.store.put(KEY, b"x", media_type=JPEG, tags=TAGS)
+
+    assert object_world.store.retag(KEY, {"human-reviewed": "approved"})
+    assert not object_world.store.retag("no/such/key", {"a": "b"})
+
+    assert object_world.store.tags(KEY) == {"human-reviewed": "approved"}
+    assert object_world.store.get(KEY) == b"x"
+
+
+def test_a_copy_has_tags_of_its_own(object_world: ObjectWorld) -> None:
+    """The original stays as it is. Where there is none, it is said and nothing is written."""
+    object_world.store.put(KEY, b"x", media_type=JPEG, tags=TAGS)
+
+    assert object_world.store.copy(KEY, f"rejected/{KEY}", tags={"human-reviewed": "rejected"})
+    assert not object_world.store.copy("no/such/key", "other", tags={})
+
+    assert object_world.store.get(f"rejected/{KEY}") == b"x"
+    assert object_world.store.tags(f"rejected/{KEY}") == {"human-reviewed": "rejected"}
+    assert object_world.store.tags(KEY) == TAGS
+    assert not object_world.store.exists("other")

@@ -6,7 +6,8 @@ from datetime import timedelta
 import pytest
 
 from fireflyassets.core.endpoint import Attempt, Health, Outcome, State, tried
-from fireflyassets.core.event import Event, EventType
+from fireflyassets.core.event import Event, EventType, completed
+from fireflyassets.core.job import CAMPAIGN, Hold
 from fireflyassets.core.status import Status
 from fireflyassets.ports.webhooks import Chosen
 from fireflyassets_tests.contracts.ledgers import ACME, MINUTE, NOON, SPRING
@@ -30,6 +31,7 @@ def one_event(world: World, key: str = "one", status: Status = Status.SUCCEEDED)
         (Status.FAILED, EventType.JOB_FAILED),
         (Status.DLQ, EventType.JOB_FAILED),
         (Status.REVIEW, EventType.JOB_REVIEW),
+        (Status.CANCELLED, EventType.JOB_CANCELLED),
     ],
 )
 def test_an_end_is_pending_by_the_change_itself(
@@ -41,12 +43,6 @@ def test_an_end_is_pending_by_the_change_itself(
     assert (event.type, event.customer, event.campaign) == (kind, ACME, SPRING)
     assert event.status is status
     assert webhook_world.store.pending(most=10) == [event]
-
-
-def test_a_cancelled_job_is_no_news(webhook_world: World) -> None:
-    webhook_world.ledger.ended(Status.CANCELLED)
-
-    assert webhook_world.store.pending(most=10) == []
 
 
 def test_an_event_is_told_once(webhook_world: World) -> None:
@@ -196,3 +192,42 @@ def test_what_has_ended_can_be_replayed_once_at_a_time(webhook_world: World) -> 
         made.body,
         ended.attempts,
     )
+
+
+def test_an_event_that_follows_is_written_once(webhook_world: World) -> None:
+    """Whoever sees the same writes the same: the second changes nothing, told or not."""
+    store = webhook_world.store
+    done = completed(ACME, "spring", {Status.SUCCEEDED: 2, Status.DLQ: 1}, NOON)
+
+    assert store.add_event(done)
+    assert not store.add_event(done)
+    assert store.pending(most=10) == [done]
+    store.fan_out(done, [])
+    assert not store.add_event(done)
+    assert store.pending(most=10) == []
+
+
+def test_a_hold_of_a_campaign_is_told_with_its_write(webhook_world: World) -> None:
+    """Once for each hold: who holds what is on hold changes nothing, and tells nothing."""
+    ledger, store = webhook_world.ledger.ledger, webhook_world.store
+    hold = Hold("The campaign is on hold (ann): wrong logo", NOON, CAMPAIGN)
+
+    ledger.hold_campaign(ACME, "spring", hold)
+    ledger.hold_campaign(ACME, "spring", replace(hold, since=NOON + MINUTE))
+    (told,) = store.pending(most=10)
+    ledger.hold_campaign(ACME, "spring", replace(hold, since=NOON + MINUTE), anew=True)
+
+    assert (told.type, told.campaign) == (EventType.CAMPAIGN_HALTED, "spring")
+    assert told.facts == {"reason": hold.reason, "since": "2026-03-09T12:00:00Z"}
+    assert len(store.pending(most=10)) == 2
+
+
+def test_an_event_about_a_job_reads_back_whole(webhook_world: World) -> None:
+    """A decision of a reviewer is no end of the job, and names it all the same."""
+    event = Event(
+        "r-1", EventType.ASSET_APPROVED, ACME, NOON, job_id="j-1", campaign="spring", sequence=7
+    )
+
+    webhook_world.store.add_event(event)
+
+    assert webhook_world.store.pending(most=10) == [event]

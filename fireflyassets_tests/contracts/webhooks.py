@@ -32,9 +32,12 @@ def over(ledger: MemoryLedger) -> MemoryWebhooks:
     """Return a store in memory that tells what a ledger in memory has written."""
     return MemoryWebhooks(
         lambda: [
-            told
-            for one in (*ledger.outbox, *ledger.budget_events)
-            if (told := told_of(one)) is not None
+            *ledger.events(),
+            *(
+                told
+                for one in (*ledger.outbox, *ledger.budget_events)
+                if (told := told_of(one)) is not None
+            ),
         ]
     )
 

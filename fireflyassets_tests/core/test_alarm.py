@@ -110,6 +110,13 @@ def test_a_share_of_too_little_is_no_number() -> None:
     assert broken.number(reading()) is None
 
 
+def test_late_webhooks_ring_and_one_slow_spell_does_not() -> None:
+    """What a customer waits for is the webhook, not the row: a process that is behind is heard."""
+    assert alarm.SLOW_WEBHOOKS in alarm.ALARMS
+    assert not alarm.SLOW_WEBHOOKS.fires([1201.0, 1200.0, 1201.0], baseline=600)
+    assert alarm.SLOW_WEBHOOKS.fires([1201.0] * 3, baseline=600)
+
+
 def test_twice_the_normal_time_is_measured_by_the_baseline() -> None:
     """With 600 s as normal, 1,200 s are good and more is bad."""
     assert not alarm.SLOW_JOBS.fires([1200.0] * 3, baseline=600)

@@ -27,7 +27,7 @@ def test_each_file_is_looked_at_once_in_a_round(monkeypatch: pytest.MonkeyPatch)
     """Moved ones too; a hold that somebody tagged on the last of them is honoured."""
     monkeypatch.setattr(sensors, "_FILES", 2)
     objects = MemoryObjects()
-    keys = [f"{JOB}/{name}/a.jpg" for name in ("1x1", "2x2")] + [f"approved/{JOB}/3x3/a.jpg"]
+    keys = [f"{JOB}/{name}/a.jpg" for name in ("1x1", "2x2")] + [f"rejected/{JOB}/3x3/a.jpg"]
     for key in (*keys, "globex/x/y/1x1/a.jpg"):
         tags = {"retention": "standard", "Legal-Hold": "yes" if "3x3" in key else "no"}
         objects.put(key, b"picture", media_type="image/jpeg", tags=tags)

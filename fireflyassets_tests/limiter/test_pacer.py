@@ -7,7 +7,9 @@ Here: order, lateness, pauses, cancelling and parking of one or few pacers. Not 
 import asyncio
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from itertools import pairwise
+from operator import length_hint
 from time import monotonic
 from typing import ParamSpec, TypeVar
 
@@ -45,15 +47,31 @@ def test_waiters_are_served_in_order_when_due() -> None:
     in_wave(story, per_minute(60))
 
 
-def test_a_wave_of_one_call_leaves_no_ticket_behind() -> None:
-    """However much its tenant weighs, it takes no more than can wait: its next wave is next."""
+def test_a_wave_that_ends_leaves_no_ticket_behind() -> None:
+    """Of weight six, waves of one to twenty calls, one after the other, use the whole pace."""
 
     async def story(wave: Wave) -> None:
-        for _ in range(3):
-            pacer = wave.pacer()
-            pacer.weight, pacer.most = 6, 1
-            await wave.take(pacer, "a")
-        assert [at for _, at in wave.log] == [0.0, 1.25, 2.5]
+        calls = [1, 20, 5, 8, 13]
+        for most in calls:
+            pacer, jobs = wave.pacer(weight=6), iter(range(most))
+            pacer.to_come = partial(length_hint, jobs)
+            for _ in jobs:
+                await wave.take(pacer, "a")
+        assert [at for _, at in wave.log] == [1.25 * n for n in range(sum(calls))]
+
+    in_wave(story, per_minute(60))
+
+
+def test_waiters_that_nobody_foretold_share_a_block() -> None:
+    """A block is no longer than the line of waiters where no more is known to come."""
+
+    async def story(wave: Wave) -> None:
+        wave.store = store = CountingStore()
+        pacer, before = wave.pacer(weight=6), store.writes
+        pacer.to_come = int
+        await asyncio.gather(*(wave.take(pacer, name) for name in "abcd"))
+        assert store.writes == before + 2  # One for who came alone, one for the rest.
+        assert wave.limiter().state(ITEM).used_today == 4
 
     in_wave(story, per_minute(60))
 

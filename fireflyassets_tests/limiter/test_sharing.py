@@ -9,16 +9,43 @@ import pytest
 from fireflyassets.limiter.sharing import Tenant, divide, share
 
 
-@pytest.mark.parametrize("tenants", [2, 10, 50, 200])
-def test_light_tenants_are_done_in_their_fair_time(tenants: int) -> None:
-    """A tenant with 20 jobs beside one with 2,000 is as quick as if all had 20."""
+@pytest.mark.parametrize(
+    ("tenants", "waves"), [(2, 1), (2, 2), (2, 8), (10, 1), (10, 8), (50, 8), (200, 1)]
+)
+def test_light_tenants_are_done_in_their_fair_time(tenants: int, waves: int) -> None:
+    """A tenant with 20 jobs beside one with 2,000 is as quick as if all had 20.
+
+    In however many waves the heavy one has them at work.
+    """
     light = [Tenant(f"light-{n}", 20) for n in range(tenants - 1)]
 
-    result = share([Tenant("heavy", 2000), *light], rate_per_minute=600)
+    result = share([Tenant("heavy", 2000, waves=waves), *light], rate_per_minute=600)
 
     ideal = 20 * tenants * 0.125
     assert max(result.done[tenant.name] for tenant in light) <= 1.05 * ideal
     assert result.done["heavy"] <= 1.01 * (2000 + 20 * (tenants - 1)) * 0.125
+
+
+BESIDE = [(1, 6, 1), (6, 1, 9), (2, 3, 3)]
+
+
+@pytest.mark.parametrize("rate", [4, 60, 600, 3000])
+@pytest.mark.parametrize(("heavy", "weight", "count"), BESIDE)
+def test_light_tenants_of_any_weight_wait_no_longer_for_eight_waves(
+    rate: int, heavy: int, weight: int, count: int
+) -> None:
+    """Whoever comes to a tenant of eight waves at work is done in its fair time, by weight.
+
+    That is the line that it finds, its calls by its share of the pace, and a round.
+    """
+    interval, one_round = 75 / rate, heavy + weight * count
+    comes = 20 * interval
+    light = [Tenant(f"light-{n}", 20 * weight, weight, arrives=comes) for n in range(count)]
+
+    result = share([Tenant("heavy", 60 + 25 * heavy, heavy, waves=8), *light], rate_per_minute=rate)
+
+    ideal = (8 + 20 * one_round) * interval
+    assert max(result.done[tenant.name] for tenant in light) <= 1.05 * ideal
 
 
 def test_late_light_tenants_wait_for_nobody() -> None:
@@ -93,7 +120,7 @@ SHORT_WAVES = [
     pytest.param(4, [1] * 13, [1], 0, 40, id="one-of-13"),
     pytest.param(4, [1] * 30, [1] * 8, 60, 30, id="8-of-30-with-gaps"),
     pytest.param(4, [1] * 30, [5, 3, 1] * 5, 0, 30, id="15-of-30-of-several-lengths"),
-    pytest.param(4, [10, 10], [1], 10, 60, id="one-of-two-of-weight-ten"),
+    pytest.param(4, [10, 10], [10], 10, 60, id="one-of-two-of-weight-ten"),
     pytest.param(4, ONE_TO_TEN[:8], [1, 2, 3, 4], 20, 20, id="weighted"),
     pytest.param(60, [1] * 210, [1] * 20, 20, 16, id="20-of-210"),
 ]
@@ -109,6 +136,15 @@ def test_short_waves_get_no_more_and_no_less(
     assert result.use >= 0.99
     assert min(result.shares) >= 0.8
     assert max(result.shares) <= 1.25
+
+
+@pytest.mark.parametrize("rate", [4, 60, 600])
+def test_short_waves_of_any_weight_leave_no_ticket(rate: int) -> None:
+    """Of weight six, waves of twenty calls and of six use the whole pace, and share it."""
+    result = divide([6, 6], rate_per_minute=rate, rounds=40, short=[20, 6])
+
+    assert result.use >= 0.99
+    assert min(result.shares) >= 0.8
 
 
 def test_short_waves_beside_one_that_stays_share_evenly_when_a_crowd_has_gone() -> None:

@@ -15,6 +15,7 @@ from fireflyassets.local.access import HOST, LISTENERS, Access, recall
 from fireflyassets.local.folder import StateFolder
 from fireflyassets.local.issuer import ISSUER
 from fireflyassets.settings import Settings
+from fireflyassets_tests.api.desk_clerk import bearers
 from fireflyassets_tests.front_door import NOON
 
 
@@ -33,7 +34,7 @@ def reader(folder: StateFolder) -> Bearers:
     """Return what the API of the stack reads tokens with."""
     clock = FakeClock(NOON)
     keys = FetchedKeys(clock, issuer=ISSUER, url=folder.key_set.as_uri())
-    return Bearers(keys, clock, Settings(oidc_issuer=ISSUER))
+    return bearers(keys, clock, Settings(oidc_issuer=ISSUER))
 
 
 @pytest.fixture

@@ -36,13 +36,13 @@ def rows(bench: SimpleNamespace, plan: SimpleNamespace, *, mended: bool) -> list
 
 
 def test_a_plan_has_each_fault_and_a_tenth_of_its_jobs_has_one(bench: SimpleNamespace) -> None:
-    """The same seed plans the same; no two jobs share a prompt. The burst is not counted."""
+    """The same seed plans the same; no two jobs share a prompt. Storm and burst are not counted."""
     plan = bench.plan.drawn(7, 300)
 
     burst = [job for job in plan.jobs if job.in_burst]
-    befallen = [job for job in plan.jobs if job.fault.name != "none" and not job.in_burst]
+    befallen = [job for job in plan.jobs if job.fault.name != "none" and job.in_mix]
 
-    assert len(plan.jobs) - len(burst) == 300
+    assert sum(job.in_mix or job.calm for job in plan.jobs) == 300
     assert len({job.prompt for job in plan.jobs}) == len(plan.jobs)
     assert len({job.customer for job in burst}) == 1
     assert len(befallen) == 30
@@ -154,8 +154,10 @@ class Silent:
     def __init__(self, sums: dict[str, int] | None = None) -> None:
         self.levels = sums or {}
 
-    def list_metrics(self, **_: object) -> dict[str, object]:
-        return {"Metrics": []}
+    def list_metrics(self, **asked: object) -> dict[str, object]:
+        tokens = str(asked["MetricName"]).startswith("token")
+        labels = [{"Name": "credential", "Value": "main"}]
+        return {"Metrics": [{"Dimensions": labels}] if tokens else []}
 
     def get_metric_statistics(self, **asked: object) -> dict[str, object]:
         said = SimpleNamespace(**asked)
@@ -177,15 +179,34 @@ def test_a_storm_is_many_refusals_without_a_pause(bench: SimpleNamespace) -> Non
     assert not bench.alarms.is_storm([])
 
 
+def told(bench: SimpleNamespace, client: Silent, mints: object) -> SimpleNamespace:
+    """Return what the alarms did in two minutes, a scaled hour, of which the second had faults."""
+    end = NOON + timedelta(seconds=120)
+    faults_at = NOON + timedelta(seconds=60)
+    return bench.alarms.judge(client, mints, begun=NOON, faults_at=faults_at, ended=end)
+
+
+@pytest.mark.parametrize(("made", "false"), [(10, set()), (9, {"token_cache"})])
+def test_new_tokens_are_no_fault_where_the_vendor_has_made_them(
+    bench: SimpleNamespace, made: int, false: set[str]
+) -> None:
+    """Ten of 300 are over 1 %, and right; what is told beyond the vendor's own count is not."""
+    mints = bench.alarms.Mints()
+    mints.note(5, NOON - timedelta(seconds=60))
+    mints.note(5, NOON + timedelta(seconds=30))
+    mints.note(5 + made, NOON + timedelta(seconds=31))
+    counted = Silent({"stalled": 0, "token_uses": 300, "token_misses": 10})
+
+    assert told(bench, counted, mints).false == false
+
+
 def test_an_alarm_that_is_missed_or_stays_on_is_named(bench: SimpleNamespace) -> None:
     """Dead letters all the time: the alarm is on before any fault, and at the very end."""
     always = {"dlq_depth", "no_progress", "breaker_open", "refused_calls", "broken_jobs"}
     dead = {"dlq_depth": 3, "stalled": 0}
 
     def judged(client: Silent) -> SimpleNamespace:
-        end = NOON + timedelta(seconds=120)
-        faults_at = NOON + timedelta(seconds=60)
-        return bench.alarms.judge(client, begun=NOON, faults_at=faults_at, ended=end)
+        return told(bench, client, bench.alarms.Mints())
 
     assert judged(Silent({"stalled": 0})).missed == always
     assert judged(Silent({"stalled": 0})).false == set()

@@ -12,11 +12,13 @@ import pytest
 
 from fireflyassets.adapters.memory.clock import FakeClock
 from fireflyassets.adapters.memory.keys import MemoryKeys
-from fireflyassets.api.tokens import Bearers, Caller, Scope
+from fireflyassets.api.tokens import Caller
+from fireflyassets.core.api_key import Scope
 from fireflyassets.local.access import HOST
 from fireflyassets.local.issuer import CLIENT, ISSUER, Issuer
 from fireflyassets.local.sign_in import ROLES, Doorway, create_app, served
 from fireflyassets.settings import Settings
+from fireflyassets_tests.api.desk_clerk import bearers
 from fireflyassets_tests.front_door import NOON
 
 BACK_TO = "http://127.0.0.1:8000/pages/sign-in/done"
@@ -83,15 +85,15 @@ def test_a_click_gives_tokens_that_the_api_believes(clock: FakeClock, role: str)
     """For that customer, with that role's rights, and for this sign-in alone."""
     issuer = Issuer.new()
     settings = Settings(oidc_issuer=ISSUER, oidc_client_id=CLIENT)
-    bearers = Bearers(MemoryKeys(issuer.key_set()), clock, settings)
+    tokens = bearers(MemoryKeys(issuer.key_set()), clock, settings)
     with listening(clock, issuer) as client:
         told = redeem(client, choose(client, role)).json()
 
-    who = bearers.read(told["access_token"])
+    who = tokens.read(told["access_token"])
     assert isinstance(who, Caller)
     assert (who.tenant, who.scopes) == ("acme", frozenset(ROLES[role]))
-    assert bearers.name(told["id_token"], nonce="a-nonce") == role
-    assert not isinstance(bearers.name(told["id_token"], nonce="another"), str)
+    assert tokens.name(told["id_token"], nonce="a-nonce") == role
+    assert not isinstance(tokens.name(told["id_token"], nonce="another"), str)
     assert frozenset(Scope) == frozenset(ROLES["Operator"])
 
 

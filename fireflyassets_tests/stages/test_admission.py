@@ -12,8 +12,8 @@ from fireflyassets.ports.entries import Duplicate, Ending, Recorded
 from fireflyassets.ports.queue import MAX_RECEIVES
 from fireflyassets.stages.admission import BACKLOG, DEADLINE, SOONEST, Admission, Overloaded
 from fireflyassets.stages.intake import Answer, Intake, Priced, problems_of
-from fireflyassets.stages.outlook import FRESH
 from fireflyassets.stages.queue import Drained, drain
+from fireflyassets.stages.waiting import FRESH
 from fireflyassets_tests.front_door import (
     CAMPAIGN,
     CUSTOMER,

@@ -12,7 +12,7 @@ from PIL import Image
 from fireflyassets.adapters.memory.objects import MemoryObjects
 from fireflyassets.adapters.pillow import PillowPictures
 from fireflyassets.core import ids
-from fireflyassets.core.campaign import load
+from fireflyassets.core.campaign import ReviewMode, load
 from fireflyassets.core.disclosure import SourceType, source_type
 from fireflyassets.core.naming import creative_id
 from fireflyassets.core.schemas import document
@@ -150,5 +150,24 @@ def test_untagged_files_fail_the_job() -> None:
         assert ended[job].turn is Turn.FAILED
         assert here.row(job).status is Status.DLQ
         assert here.row(job).outputs == ()
+
+    run(scenario)
+
+
+def test_a_row_knows_how_its_outputs_look_and_stays_while_they_are_reviewed() -> None:
+    """Reviewers see near pictures together, and what waits for them does not expire."""
+
+    async def scenario() -> None:
+        templates = {aspect: f"{aspect}.psd" for aspect in ASPECTS}
+        reviewed = config(
+            aspects=ASPECTS, templates=templates, recipe=recipe(), review=ReviewMode.REQUIRED
+        )
+        here = floor(catalogue=FixedCatalogue(reviewed))
+        (job,) = here.order(1)
+        await here.work([job])
+        row = here.row(job)
+        contents = [here.objects.get(key) or b"" for key in row.outputs]
+        assert row.looks == tuple(map(PillowPictures().perceptual, contents))
+        assert row.ttl is None
 
     run(scenario)

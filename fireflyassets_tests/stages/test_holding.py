@@ -39,10 +39,10 @@ class Interleaved(MemoryObjects):
         super().__init__()
         self.meanwhile: Callable[[], object] = lambda: None
 
-    def set_tags(self, key: str, tags: Mapping[str, str]) -> bool:
+    def retag(self, key: str, tags: Mapping[str, str]) -> bool:
         now, self.meanwhile = self.meanwhile, lambda: None
         now()
-        return super().set_tags(key, tags)
+        return super().retag(key, tags)
 
 
 def later(holding: Holding) -> Holding:
@@ -106,7 +106,7 @@ def test_a_hold_that_races_an_approval() -> None:
 def test_a_hold_that_others_tagged_is_honoured(name: str) -> None:
     """All files of the job are held then, and a verdict does not take the hold off again."""
     holding, objects, ledger = world()
-    objects.set_tags(KEY, TAGS | {name: "True"})
+    objects.retag(KEY, TAGS | {name: "True"})
 
     assert holding.reconcile([KEY]) == 1
     ledger.verdict = HumanReview.APPROVED
@@ -122,7 +122,7 @@ def test_a_hold_that_others_tagged_is_honoured(name: str) -> None:
 def test_a_verdict_alone_keeps_a_hold_of_others() -> None:
     """Even before any reconcile has seen it."""
     holding, objects, ledger = world()
-    objects.set_tags(KEY, TAGS | {"legal-hold": "true"})
+    objects.retag(KEY, TAGS | {"legal-hold": "true"})
     ledger.verdict = HumanReview.REJECTED
 
     found = holding.retag(KEY) or {}
@@ -135,7 +135,7 @@ def test_tags_that_others_took_away_come_back() -> None:
     """Only a release ends a hold: whoever writes a whole set over it does not."""
     holding, objects, _ = world()
     holding.hold(*JOB, by="counsel", why="matter 7")
-    objects.set_tags(KEY, TAGS)
+    objects.retag(KEY, TAGS)
 
     assert holding.reconcile([KEY]) == 1
     assert meeting(KEY, objects.tags(KEY) or {}) == []
@@ -147,7 +147,7 @@ def test_a_release_that_died_is_finished() -> None:
     holding.hold(*JOB, by="counsel", why="matter 7")
     held = objects.tags(KEY) or {}
     later(holding).release(*JOB, by="counsel", why="settled")
-    objects.set_tags(KEY, held)
+    objects.retag(KEY, held)
 
     assert holding.reconcile([KEY]) == 1
     assert objects.tags(KEY) == TAGS
@@ -165,7 +165,7 @@ def test_files_of_a_job_whose_row_has_expired_are_held() -> None:
 
 def test_files_that_a_review_moved_are_held() -> None:
     holding, objects, _ = world()
-    moved = f"approved/{KEY}"
+    moved = f"rejected/{KEY}"
     objects.put(moved, b"picture", media_type="image/jpeg", tags=TAGS)
 
     assert moved in holding.hold(*JOB, by="counsel", why="matter 7")
@@ -175,7 +175,7 @@ def test_files_that_a_review_moved_are_held() -> None:
 class Deaf(MemoryObjects):
     """A store that takes tags and does not keep them."""
 
-    def set_tags(self, key: str, tags: Mapping[str, str]) -> bool:
+    def retag(self, key: str, tags: Mapping[str, str]) -> bool:
         assert tags
         return self.exists(key)
 

@@ -2,22 +2,27 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from decimal import Decimal
 
 import pytest
 
 from fireflyassets.adapters.memory.objects import MemoryObjects
+from fireflyassets.core.budget import CUSTOMER, Raise
 from fireflyassets.core.errors import StoreUnavailable
 from fireflyassets.core.failure import REPLAYS, FailureClass, Replay
 from fireflyassets.core.job import JobRow
+from fireflyassets.core.money import Cost
 from fireflyassets.core.status import Status
+from fireflyassets.limiter.memory import MemoryLimiter
 from fireflyassets.ports.entries import AttemptState
+from fireflyassets.stages.causes import Causes
 from fireflyassets.stages.replay import Choice, Dead, Replays, State, sums
 from fireflyassets_tests.contracts import ledgers
-from fireflyassets_tests.contracts.ledgers import ACME, MINUTE, World, ending, memory_world
-from fireflyassets_tests.front_door import NOON, FakeClock
+from fireflyassets_tests.contracts.budgets import MONTH, block, booked, cap, reserve
+from fireflyassets_tests.contracts.ledgers import ACME, MINUTE, World, ending, job, memory_world
+from fireflyassets_tests.front_door import NOON, FakeClock, FixedCatalogue, config
 
 STALE = FailureClass.STALE_REFERENCE
 DOWN = FailureClass.TRANSIENT
@@ -302,3 +307,31 @@ def test_policy_runs_its_classes_again_after_a_wait_that_doubles() -> None:
     assert here.replays.by_policy(every, most=9) == 0
     here.clock.jump(MINUTE)
     assert here.replays.by_policy(every, most=9) == 1
+
+
+def test_a_full_budget_holds_the_policy_back_without_a_record() -> None:
+    """Nothing is planned that could not go, however often it is looked at; a raise lets it go."""
+    here = Morgue()
+    tight = cap("4")
+    held = block("3.5", "b-1", (tight,))
+    reserve(here.world, "3.5", "b-1", tight)
+    here.world.ledger.record([booked("one", of=held)], held)
+    claim = here.world.ledger.claim(job("one").job_id, ACME, "w-1", now=NOON)
+    assert claim is not None
+    dead = ending(Status.DLQ, failure=STALE, ended_at=NOON, cost=Cost())
+    here.world.ledger.finish(claim, dead)
+    row = here.world.row(claim)
+    reserve(here.world, "2", "b-2", tight)
+
+    known = FixedCatalogue(config(campaign=row.campaign_id))
+
+    def again() -> int:
+        causes = Causes(known, MemoryLimiter(now=here.clock.now), here.world.ledger, here.clock)
+        use = replace(here.replays, obstacle=causes.obstacle)
+        return use.by_policy(frozenset({STALE}), most=9)
+
+    assert [again(), again()] == [0, 0]
+    assert here.objects.keys("replays/") == []
+    raised = Raise(Decimal(10), here.clock.now() + HOUR, "Ann", "a replay", NOON)
+    here.world.ledger.raise_cap(ACME, MONTH, CUSTOMER, raised)
+    assert again() == 1

@@ -79,6 +79,8 @@ class Office:
     def __init__(self) -> None:
         self.clock = FakeClock(NOON)
         self.world = ledgers.memory_world()
+        # The campaign is never done: nothing but ends of jobs is told.
+        self.world.running("open")
         assert isinstance(self.world.ledger, MemoryLedger)
         self.store = webhooks.over(self.world.ledger)
         self.courier = ScriptedCourier(self.clock)

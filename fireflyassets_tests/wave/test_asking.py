@@ -5,9 +5,10 @@ from datetime import timedelta
 
 from fireflyassets.core import cause
 from fireflyassets.core.cause import Cause, HeldBy
+from fireflyassets.core.errors import OutcomeUnknown
 from fireflyassets.core.failure import Family
-from fireflyassets.core.job import Hold
 from fireflyassets.core.money import Cost
+from fireflyassets.core.priority import Priority
 from fireflyassets.core.status import Status
 from fireflyassets.core.why import Why
 from fireflyassets.limiter.limits import Limits
@@ -15,6 +16,9 @@ from fireflyassets.limiter.memory import MemoryLimiter
 from fireflyassets.limiter.port import ParkReason, item_key
 from fireflyassets.ports.budgets import OverBudget
 from fireflyassets.ports.entries import Claim, Ending, Recorded, Release, Wave, WaveState
+from fireflyassets.stages.steering import Steering
+from fireflyassets.stages.waiting import FRESH
+from fireflyassets.wave import endings
 from fireflyassets.wave.asking import Asking
 from fireflyassets_tests.front_door import (
     CAMPAIGN,
@@ -88,30 +92,46 @@ def test_holds_and_broken_files_count_before_the_line() -> None:
     """The campaign's hold is told of a job that does not know of it yet."""
     here = Counter()
     job_id = here.order("k")
-    hold = Hold("stock is out.", NOON, "marketing")
-    here.door.ledger.hold_campaign(CUSTOMER, CAMPAIGN, hold)
+    steering = Steering(here.door.ledger, here.door.clock, lambda _: timedelta())
+    steering.hold(CUSTOMER, CAMPAIGN, reason="stock is out.", by="ada")
 
     told = here.cause(job_id)
 
     assert isinstance(told, cause.CampaignOnHold)
-    assert told.sentence == "Its campaign is on hold: stock is out."
+    assert told.sentence == "The campaign is on hold (ada): stock is out."
+
+
+def test_a_lost_answer_is_told_once() -> None:
+    """In the fence's own words, without others of the same before them."""
+    here = Counter()
+    claim = here.wave("w", here.order("k"))
+    lost = OutcomeUnknown("art", "send 1 was never answered")
+    release = endings.delayed(lost, now=here.door.clock.now())
+    here.door.ledger.release(claim, release, now=here.door.clock.now())
+
+    told = here.cause(claim.job_id)
+
+    assert isinstance(told, cause.OutcomeUnknown)
+    words = "Step art: the outcome of a paid call is unknown (send 1 was never answered)."
+    assert told.sentence == words
 
 
 def test_a_parked_job_is_told_by_what_parked_it() -> None:
-    """The limiter's sentence in its reason tells limit from share; others are incidents."""
+    """What is kept beside the reason tells limit from share, whatever the words; else incident."""
     here = Counter()
     later = NOON + timedelta(hours=1)
-    told: dict[str, HeldBy] = {}
-    for reason in (ParkReason.TOO_FAR_AHEAD, ParkReason.NOT_YOUR_TURN, "The ledger was away."):
+    words = str(ParkReason.NOT_YOUR_TURN)  # Of somebody else's sentence, they tell nothing.
+    told: list[HeldBy] = []
+    for held_by in (HeldBy.LIMIT, HeldBy.SHARE, None):
         claim = here.wave(f"w-{len(told)}", here.order(f"k{len(told)}"))
-        release = Release(f"No ticket: {reason}.", not_before=later)
+        release = Release(f"The ledger was away: {words}.", not_before=later, held_by=held_by)
         here.door.ledger.release(claim, release, now=here.door.clock.now())
         found = here.why(claim.job_id)
         assert found.expected_start is not None
         assert found.expected_start >= later
-        told[str(reason)] = found.cause.held_by
+        told.append(found.cause.held_by)
 
-    assert [*told.values()] == [HeldBy.LIMIT, HeldBy.SHARE, HeldBy.INCIDENT]
+    assert told == [HeldBy.LIMIT, HeldBy.SHARE, HeldBy.INCIDENT]
 
 
 def test_a_pause_a_breaker_and_a_used_up_day_are_seen_at_the_limiter() -> None:
@@ -171,3 +191,24 @@ def test_a_dead_job_without_room_to_run_again_is_held_by_its_budget() -> None:
     assert "budget customer of 2026-11 has 0 operations left; it needs 3.5" in full.sentence
     refused = here.door.ledger.reclaim(claim.job_id, CUSTOMER, "w-2", now=here.door.clock.now())
     assert isinstance(refused, OverBudget)
+
+
+def test_more_urgent_campaigns_go_first_and_patient_ones_do_not() -> None:
+    """The line's place and the expected start count the tenant's other campaigns by priority."""
+    urgent = config(campaign="urgent", priority=Priority.HIGH)
+    patient = config(campaign="patient", priority=Priority.LOW)
+    here = Counter(FixedCatalogue(config(), urgent, patient))
+    job_id = here.order("k")
+    alone = here.why(job_id)
+    for campaign, jobs in (("urgent", 32), ("patient", 500)):
+        rows = [asked(key=f"{campaign}-{n}") for n in range(jobs)]
+        here.door.intake.accept(rows, customer=CUSTOMER, campaign=campaign)
+    here.door.clock.jump(FRESH)
+
+    told = here.why(job_id)
+
+    assert isinstance(told.cause, cause.InLine)
+    assert told.cause.ahead == 32
+    assert told.expected_start is not None
+    assert alone.expected_start is not None
+    assert 9 <= (told.expected_start - alone.expected_start) / MINUTE <= 12

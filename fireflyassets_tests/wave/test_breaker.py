@@ -7,6 +7,7 @@ import pytest
 
 from fireflyassets.adapters.adobe import submission
 from fireflyassets.adapters.adobe.exchange import Answer
+from fireflyassets.core.cause import HeldBy
 from fireflyassets.core.failure import Family
 from fireflyassets.core.status import Status
 from fireflyassets.limiter.port import Parked, ParkReason, item_key
@@ -46,6 +47,7 @@ def test_an_ask_of_hours_opens_the_breaker(status: int, code: str, seconds: str)
         for job in jobs:
             row = here.row(job)
             assert row.status is Status.QUEUED
+            assert row.parked_for is HeldBy.INCIDENT
             assert row.not_before is not None
             assert row.not_before <= here.clock.now() + LONGEST
 

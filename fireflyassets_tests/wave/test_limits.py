@@ -178,6 +178,23 @@ def test_a_tenants_waves_split_its_weight() -> None:
     run(scenario)
 
 
+def test_a_wave_takes_no_ticket_that_none_of_its_jobs_wants() -> None:
+    """Whatever the tenant weighs, of the last block nothing is left when the wave ends."""
+
+    async def scenario() -> None:
+        weights = {"acme": 6}
+        here = floor(catalogue=Credentials(credential("acme-main", "acme", weights=weights)))
+        (wave,) = here.begin(here.order(8)).waves
+
+        await together(here, wave)
+
+        photoshop = here.shop.limiter.state(item_key(ORGANISATION, Family.PHOTOSHOP))
+        assert here.shop.limiter.state(FIREFLY).used_today == 8
+        assert photoshop.used_today == 8 * len(ASPECTS)
+
+    run(scenario)
+
+
 def under(here: Floor, wave: Wave, name: str) -> Wave:
     """Return a started wave as if its jobs had been given to another credential of the tenant."""
     changed = replace(wave, credential=name)

@@ -21,7 +21,7 @@ EXPIRED = NotAccepted(Fault(Family.FIREFLY, 400, "validation_error", field="imag
 
 def replays(here: Floor) -> Replays:
     """Return the use case over a floor."""
-    causes = Causes(here.shop.catalogue, here.shop.limiter)
+    causes = Causes(here.shop.catalogue, here.shop.limiter, here.ledger, here.clock)
     return Replays(here.ledger, here.objects, here.clock, causes.obstacle, 3)
 
 

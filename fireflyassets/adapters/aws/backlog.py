@@ -14,7 +14,7 @@ from fireflyassets.adapters.aws.attributes import Reader
 from fireflyassets.adapters.aws.tables import CAMPAIGN, DEAD, QUEUE, Tables
 from fireflyassets.core.status import Status
 from fireflyassets.core.sums import Sums
-from fireflyassets.ports.backlog import Backlog, Line
+from fireflyassets.ports.backlog import Backlog, Line, LineName, lines_of
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -27,21 +27,18 @@ class DynamoBacklog(Backlog):
         self._client = client
         self._table = Tables(prefix).jobs
 
-    def lines(self) -> Mapping[tuple[str, str], Line]:
+    def lines(self) -> Mapping[LineName, Line]:
         """Return the lines that anything waits in."""
-        found: dict[tuple[str, str], Line] = {}
         pages = self._client.get_paginator("scan").paginate(
             TableName=self._table,
             IndexName=QUEUE.name,
             ProjectionExpression=f"{QUEUE.hash_key}, {QUEUE.range_key}",
         )
-        for item in (Reader(item) for page in pages for item in page["Items"]):
-            due_at = _due_at(item.text(QUEUE.range_key))
-            credential, customer, _ = codec.line_of(item.text(QUEUE.hash_key))
-            line = found.get(key := (credential, customer))
-            first = min(due_at, line.first_due_at) if line else due_at
-            found[key] = Line(line.jobs + 1 if line else 1, first)
-        return found
+        items = (Reader(item) for page in pages for item in page["Items"])
+        return lines_of(
+            (codec.line_of(item.text(QUEUE.hash_key)), _due_at(item.text(QUEUE.range_key)))
+            for item in items
+        )
 
     def dead(self) -> int:
         """Return how many jobs are in ``dlq``."""

@@ -1,9 +1,7 @@
 """Jobs and waves to and from DynamoDB items: one typed codec.
 
-Belongs here: attribute names and index attributes of the tables ``jobs`` and ``waves``.
-Does not: ``work`` (``aws/work_codec.py``), ``outbox`` (``aws/event_codec.py``), when something is
-written. An attribute
-that would be None is absent.
+Belongs here: attribute names and index attributes of the tables ``jobs`` and ``waves``. Does not:
+other tables (``aws/*_codec.py``), when something is written. What would be None is absent.
 """
 
 from datetime import datetime, timedelta
@@ -11,10 +9,13 @@ from typing import TYPE_CHECKING, Final
 from zlib import crc32
 
 from fireflyassets.adapters.aws import attributes as to
+from fireflyassets.adapters.aws import review_codec
 from fireflyassets.adapters.aws.attributes import Item, Reader
 from fireflyassets.adapters.aws.budget_codec import booking_attribute, booking_of
 from fireflyassets.adapters.ledger_rules import is_claimable
+from fireflyassets.core.cause import HeldBy
 from fireflyassets.core.failure import class_named
+from fireflyassets.core.ids import delivery_folder
 from fireflyassets.core.job import Cancel, Hold, JobRow
 from fireflyassets.core.money import Cost
 from fireflyassets.core.status import HumanReview, Status
@@ -107,13 +108,14 @@ def behind_wave(wave_id: str) -> "AttributeValueTypeDef":
 # -- jobs -----------------------------------------------------------------------------------
 def job_item(row: JobRow) -> Item:
     """Return the item of a row, its index attributes included."""
+    folder = delivery_folder(row.customer_id, row.campaign_id, row.job_id)
     return to.present(
         {
             **job_key(row.job_id, row.customer_id),
             "campaignId": to.text(row.campaign_id),
             "status": to.text(row.status),
             "inputManifest": to.text(row.input_manifest),
-            "outputs": to.texts(row.outputs),
+            "outputs": to.within(folder, row.outputs),
             "costEstimate": to.number(row.cost_estimate),
             "createdAt": to.instant(row.created_at),
             "updatedAt": to.instant(row.updated_at),
@@ -146,14 +148,16 @@ def _optional_attributes(row: JobRow) -> "dict[str, AttributeValueTypeDef | None
         "reason": None if row.reason is None else to.text(row.reason),
         "endedAt": to.instant(row.ended_at) if row.ended_at else None,
         "failure": None if row.failure is None else to.text(row.failure),
+        "parkedFor": None if row.parked_for is None else to.text(row.parked_for),
         "booking": booking_attribute(row.booking) if row.booking else None,
+        **review_codec.row_attributes(row),
     }
 
 
 def _index_attributes(row: JobRow) -> "dict[str, AttributeValueTypeDef | None]":
     queued, working = is_claimable(row), row.status is Status.RUNNING
     line = queue_key(row.credential, row.customer_id, row.campaign_id)
-    due = queue_sort(row.not_before or row.created_at, row.job_id)
+    due = queue_sort(row.due_at, row.job_id)
     return {
         "campaignKey": campaign_key(row.customer_id, row.campaign_id),
         "campaignSort": campaign_sort(row.created_at, row.job_id),
@@ -172,6 +176,7 @@ def _index_attributes(row: JobRow) -> "dict[str, AttributeValueTypeDef | None]":
 def job_row(item: Item) -> JobRow:
     """Return the row of an item."""
     read = Reader(item)
+    folder = delivery_folder(*map(read.text, ("customerId", "campaignId", "jobId")))
     return JobRow(
         job_id=read.text("jobId"),
         customer_id=read.text("customerId"),
@@ -179,7 +184,7 @@ def job_row(item: Item) -> JobRow:
         status=Status(read.text("status")),
         run_id=read.maybe_text("runId"),
         input_manifest=read.text("inputManifest"),
-        outputs=read.texts("outputs"),
+        outputs=to.whole(folder, read.texts("outputs")),
         cost_estimate=read.decimal("costEstimate"),
         cost_actual=read.maybe_decimal("costActual"),
         created_at=read.instant("createdAt"),
@@ -205,7 +210,10 @@ def job_row(item: Item) -> JobRow:
         booking=booking_of(read.mapping("booking")) if read.has("booking") else None,
         cancel=_cancel_of(read),
         failure=class_named(read.maybe_text("failure")),
+        parked_for=HeldBy(read.text("parkedFor")) if read.has("parkedFor") else None,
         unsettled=read.maybe_text("runningKey") == UNSETTLED,
+        looks=review_codec.looks_of(read),
+        judged=review_codec.judged_of(read),
     )
 
 
@@ -241,11 +249,7 @@ def _cancel_of(read: Reader) -> Cancel | None:
 def hold_attribute(hold: Hold) -> "AttributeValueTypeDef":
     """Return a hold as a map."""
     return to.mapping(
-        {
-            "reason": to.text(hold.reason),
-            "since": to.instant(hold.since),
-            "by": to.text(hold.by),
-        }
+        {"reason": to.text(hold.reason), "since": to.instant(hold.since), "by": to.text(hold.by)}
     )
 
 

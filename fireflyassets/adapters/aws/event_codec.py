@@ -51,9 +51,11 @@ def pending(*, is_told: bool) -> Item:
 
 
 def own_item(event: Event) -> Item:
-    """Return the outbox item of an event that is about no job."""
+    """Return the outbox item of an event that is no move of a job's status."""
     return {
         **pending(is_told=True),
+        **to.present({"jobId": to.text(event.job_id) if event.job_id else None}),
+        "sequence": to.number(event.sequence),
         "eventId": to.text(event.event_id),
         "kind": to.text(event.type),
         "customer": to.text(event.customer),
@@ -79,5 +81,6 @@ def told_of(item: Item) -> Event | None:
         at=read.instant("at"),
         job_id=read.maybe_text("jobId") or "",
         campaign=read.maybe_text("campaign") or "",
+        sequence=read.maybe_integer("sequence") or 0,
         facts={name: facts.text(name) for name in facts.names()},
     )

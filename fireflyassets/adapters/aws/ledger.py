@@ -8,9 +8,10 @@ and `bind` one transaction each; `begin_attempt`, `accept_attempt` and `heartbea
 
 from fireflyassets.adapters.aws.ledger_dead import LedgerDead
 from fireflyassets.adapters.aws.ledger_intake import LedgerIntake
+from fireflyassets.adapters.aws.ledger_reviews import LedgerReviews
 from fireflyassets.adapters.aws.ledger_waves import LedgerWaves
 from fireflyassets.ports.ledger import JobLedger
 
 
-class DynamoLedger(LedgerIntake, LedgerWaves, LedgerDead, JobLedger):
-    """The truth, in four tables under one prefix. Safe to share by threads."""
+class DynamoLedger(LedgerIntake, LedgerWaves, LedgerDead, LedgerReviews, JobLedger):
+    """The truth, in tables under one prefix. Safe to share by threads."""

@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from fireflyassets.adapters.aws import attributes as to
-from fireflyassets.adapters.aws import codec
+from fireflyassets.adapters.aws import codec, event_codec
 from fireflyassets.adapters.aws.attributes import Item, Reader
-from fireflyassets.adapters.aws.database import Applied, Committed, Lost
+from fireflyassets.adapters.aws.database import Applied, Cancelled, Committed
 from fireflyassets.adapters.aws.expressions import Change, Condition, check, new, put, update
 from fireflyassets.adapters.aws.ledger_leftovers import (
     LedgerLeftovers,
@@ -20,6 +20,7 @@ from fireflyassets.adapters.aws.ledger_leftovers import (
     unmoved,
 )
 from fireflyassets.adapters.ledger_rules import check_unowned, is_claimable
+from fireflyassets.core.event import halted
 from fireflyassets.core.job import Cancel, Hold, JobRow
 from fireflyassets.core.status import Status
 from fireflyassets.ports.entries import Ending
@@ -79,10 +80,17 @@ class LedgerSteering(LedgerLeftovers):
     ) -> Hold:
         """Put a campaign on hold, and return the hold that stands: the first one, unless *anew*."""
         item: Item = {**_key(customer, campaign), "hold": codec.hold_attribute(hold)}
-        answer = self._database.put(put(self._tables.waves, item, None if anew else new("waveId")))
-        if isinstance(answer, Lost) and answer.item:
-            return codec.hold_of(Reader(answer.item).mapping("hold"))
-        return hold
+        told = event_codec.own_item(
+            halted(customer, campaign, reason=hold.reason, since=hold.since)
+        )
+        answer = self._database.transact(
+            [
+                {"Put": put(self._tables.waves, item, None if anew else new("waveId"))},
+                {"Put": put(self._tables.outbox, told)},
+            ]
+        )
+        stands = answer.failed.get(0) if isinstance(answer, Cancelled) else None
+        return codec.hold_of(Reader(stands).mapping("hold")) if stands else hold
 
     def campaign_hold(self, customer: str, campaign: str) -> Hold | None:
         """Return a campaign's hold."""

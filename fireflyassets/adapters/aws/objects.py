@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         GetObjectRequestTypeDef,
         PaginatorConfigTypeDef,
         PutObjectRequestTypeDef,
-        TagTypeDef,
+        TaggingTypeDef,
     )
 
 _STORE: Final = "S3"
@@ -107,11 +107,28 @@ class S3ObjectStore(ObjectStore):
         return {tag["Key"]: tag["Value"] for tag in answer["TagSet"]}
 
     @told(_STORE)
-    def set_tags(self, key: str, tags: Mapping[str, str]) -> bool:
-        """Replace an object's whole tag set; False where there is no object."""
-        said: list[TagTypeDef] = [{"Key": name, "Value": value} for name, value in tags.items()]
+    def retag(self, key: str, tags: Mapping[str, str]) -> bool:
+        """Replace the whole tag set of an object; False where there is none."""
+        wanted: TaggingTypeDef = {
+            "TagSet": [{"Key": name, "Value": value} for name, value in tags.items()]
+        }
         try:
-            self._client.put_object_tagging(Bucket=self._bucket, Key=key, Tagging={"TagSet": said})
+            self._client.put_object_tagging(Bucket=self._bucket, Key=key, Tagging=wanted)
+        except ClientError as error:
+            return bool(_none_if_absent(error))
+        return True
+
+    @told(_STORE)
+    def copy(self, key: str, to: str, *, tags: Mapping[str, str]) -> bool:
+        """Write an object under another key too, with its whole tag set; False: there is none."""
+        try:
+            self._client.copy_object(
+                Bucket=self._bucket,
+                Key=to,
+                CopySource={"Bucket": self._bucket, "Key": key},
+                TaggingDirective="REPLACE",
+                Tagging=urlencode(tags),
+            )
         except ClientError as error:
             return bool(_none_if_absent(error))
         return True

@@ -108,6 +108,11 @@ class Tables:
         return f"{self.prefix}-tokens"
 
     @property
+    def api_keys(self) -> str:
+        """Keys of customers' systems, without their secrets."""
+        return f"{self.prefix}-api-keys"
+
+    @property
     def budgets(self) -> str:
         """What each month has taken of its budgets, and the blocks that stand."""
         return f"{self.prefix}-budgets"
@@ -116,6 +121,11 @@ class Tables:
     def audit(self) -> str:
         """What people did that must be accounted for; nothing is ever removed."""
         return f"{self.prefix}-audit"
+
+    @property
+    def reviews(self) -> str:
+        """Decisions by job, and what reviewers did by customer; nothing is ever removed."""
+        return f"{self.prefix}-reviews"
 
     @property
     def tickets(self) -> str:
@@ -143,6 +153,10 @@ of the index, two for each send: 500 paid calls a second."""
 RUNNING: Final = Index("running", "runningKey", "runningSort", projection="KEYS_ONLY")
 """Jobs that a wave works on, by wave: wave ids sort by time, so the oldest comes first. Under a key
 of their own those that no wave has and that an open call may still move."""
+UNREVIEWED: Final = Index("unreviewed", "reviewKey", "campaignSort")
+"""Jobs whose review is open, made or not, by campaign and creation."""
+UNSHOWN: Final = Index("unshown", "unshownKey", "unshownAt", projection="KEYS_ONLY")
+"""Jobs whose last decision some view does not show yet, by view and time."""
 
 OPEN_BLOCKS: Final = Index("open", "open", "madeAt", projection="KEYS_ONLY")
 """Reservations that rows are still being written under, and briefs in mid-writing, by age."""
@@ -163,7 +177,7 @@ def specs(tables: Tables) -> "tuple[Table, ...]":
             tables.jobs,
             "jobId",
             "customerId",
-            (QUEUE, CAMPAIGN, ENDED, DEAD, OWED, RUNNING),
+            (QUEUE, CAMPAIGN, ENDED, DEAD, OWED, RUNNING, UNREVIEWED, UNSHOWN),
             expires=True,
         ),
         Table(tables.work, "jobId", "sk", (OPEN_CALLS,)),
@@ -172,8 +186,10 @@ def specs(tables: Tables) -> "tuple[Table, ...]":
         Table(tables.endpoints, "customer", "endpointId", (LIVE,)),
         Table(tables.deliveries, "customer", "deliveryId", (DUE,), expires=True),
         Table(tables.tokens, "entry"),
+        Table(tables.api_keys, "customer", "keyId", expires=True),
         Table(tables.budgets, "budget", "sk", (OPEN_BLOCKS,)),
         Table(tables.audit, "subject", "sk"),
+        Table(tables.reviews, "subject", "sk"),
     )
 
 

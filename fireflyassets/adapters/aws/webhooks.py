@@ -15,7 +15,7 @@ from fireflyassets.adapters.aws import webhook_codec as codec
 from fireflyassets.adapters.aws.attributes import Item, Reader
 from fireflyassets.adapters.aws.backoff import Backoff
 from fireflyassets.adapters.aws.database import Applied, Committed, Database, filtered, query
-from fireflyassets.adapters.aws.expressions import Change, Condition, put, update
+from fireflyassets.adapters.aws.expressions import Change, Condition, new, put, update
 from fireflyassets.adapters.aws.tables import DUE, LIVE, PENDING, Tables
 from fireflyassets.core.endpoint import Delivery, Endpoint, Outcome
 from fireflyassets.core.event import Event
@@ -42,6 +42,11 @@ class DynamoWebhooks(WebhookStore):
         request["Limit"] = most
         found = map(event_codec.told_of, islice(self._database.pages(request), most))
         return [one for one in found if one]
+
+    def add_event(self, event: Event) -> bool:
+        """Write an event that follows from others, once."""
+        write = put(self._tables.outbox, event_codec.own_item(event), new("eventId"))
+        return isinstance(self._database.put(write), Applied)
 
     def fan_out(self, event: Event, deliveries: Sequence[Delivery]) -> bool:
         """Write an event's deliveries and note that it is told, once."""

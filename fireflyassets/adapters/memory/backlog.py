@@ -4,10 +4,9 @@ from collections.abc import Mapping
 
 from fireflyassets.adapters.ledger_rules import is_claimable
 from fireflyassets.adapters.memory.ledger import MemoryLedger
-from fireflyassets.adapters.memory.turns import due_at
 from fireflyassets.core.status import Status
 from fireflyassets.core.sums import Sums
-from fireflyassets.ports.backlog import Backlog, Line
+from fireflyassets.ports.backlog import Backlog, Line, LineName, lines_of
 
 
 class MemoryBacklog(Backlog):
@@ -16,14 +15,12 @@ class MemoryBacklog(Backlog):
     def __init__(self, ledger: MemoryLedger) -> None:
         self._ledger = ledger
 
-    def lines(self) -> Mapping[tuple[str, str], Line]:
+    def lines(self) -> Mapping[LineName, Line]:
         """Return the lines that anything waits in."""
-        found: dict[tuple[str, str], Line] = {}
-        for row in filter(is_claimable, self._ledger.rows()):
-            line = found.get(key := (row.credential, row.customer_id))
-            first = min(due_at(row), line.first_due_at) if line else due_at(row)
-            found[key] = Line(line.jobs + 1 if line else 1, first)
-        return found
+        rows = filter(is_claimable, self._ledger.rows())
+        return lines_of(
+            ((row.credential, row.customer_id, row.campaign_id), row.due_at) for row in rows
+        )
 
     def dead(self) -> int:
         """Return how many jobs are in ``dlq``."""

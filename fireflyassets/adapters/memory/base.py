@@ -10,7 +10,9 @@ from fireflyassets.adapters.budget_rules import overrun_event
 from fireflyassets.adapters.ledger_rules import FAULTS
 from fireflyassets.adapters.memory.book import MemoryBook
 from fireflyassets.adapters.memory.calls import MemoryCalls
+from fireflyassets.adapters.memory.reviews import MemoryReviews
 from fireflyassets.adapters.outbox import StatusEvent, status_event
+from fireflyassets.core.event import Event
 from fireflyassets.core.job import Hold, JobRow
 from fireflyassets.ports.briefs import BegunBrief
 from fireflyassets.ports.entries import Wave
@@ -30,6 +32,13 @@ class MemoryBase:
         self._book = MemoryBook()
         self._briefs: dict[str, BegunBrief] = {}
         self._outbox: list[StatusEvent] = []
+        self._reviews = MemoryReviews()
+        self._events: list[Event] = []
+
+    def events(self) -> list[Event]:
+        """Return what customers are told besides the ends of jobs."""
+        with self._lock:
+            return list(self._events)
 
     def rows(self) -> list[JobRow]:
         """Return every row, for whoever counts them."""

@@ -17,6 +17,7 @@ from fireflyassets.adapters.ledger_rules import (
 )
 from fireflyassets.adapters.memory import turns
 from fireflyassets.adapters.memory.dead import MemoryDead
+from fireflyassets.adapters.memory.judging import MemoryJudging
 from fireflyassets.adapters.outbox import StatusEvent
 from fireflyassets.core.errors import OwnershipLost
 from fireflyassets.core.job import JobRow, StepResult
@@ -37,7 +38,7 @@ from fireflyassets.ports.entries import (
 from fireflyassets.ports.ledger import JobLedger
 
 
-class MemoryLedger(MemoryDead, JobLedger):
+class MemoryLedger(MemoryDead, MemoryJudging, JobLedger):
     """The truth of one process. *outbox* holds the events in the order of their writing."""
 
     @property
@@ -111,9 +112,9 @@ class MemoryLedger(MemoryDead, JobLedger):
             for row in rows
             if _line_of(row) == (credential, customer, campaign)
             and is_claimable(row)
-            and turns.due_at(row) <= now
+            and row.due_at <= now
         ]
-        return sorted(mine, key=lambda row: (turns.due_at(row), row.job_id))[:most]
+        return sorted(mine, key=lambda row: (row.due_at, row.job_id))[:most]
 
     def lines(self) -> set[tuple[str, str, str]]:
         """Return (credential, customer, campaign) of every line that an unheld job waits in."""
@@ -142,7 +143,7 @@ class MemoryLedger(MemoryDead, JobLedger):
             return self._take(turns.reclaimed(row, wave_id, now))
 
     def _take(self, row: JobRow) -> Claim:
-        self._write(row)
+        self._keep(row)
         return Claim.standing(row)
 
     def release(self, claim: Claim, release: Release, *, now: datetime) -> Status:

@@ -68,12 +68,16 @@ class MemoryObjects(ObjectStore):
         stored = self.objects.get(key)
         return dict(stored.tags) if stored else None
 
-    def set_tags(self, key: str, tags: Mapping[str, str]) -> bool:
-        """Replace an object's whole tag set; False where there is no object."""
+    def retag(self, key: str, tags: Mapping[str, str]) -> bool:
+        """Replace the whole tag set of an object; False where there is none."""
+        return self.copy(key, key, tags=tags)
+
+    def copy(self, key: str, to: str, *, tags: Mapping[str, str]) -> bool:
+        """Write an object under another key too, with its whole tag set; False: there is none."""
         with self._lock:
             stored = self._objects.get(key)
             if stored:
-                self._objects[key] = replace(stored, tags=dict(tags))
+                self._objects[to] = replace(stored, tags=dict(tags))
             return stored is not None
 
     def read_url(self, key: str, *, life: timedelta) -> str:

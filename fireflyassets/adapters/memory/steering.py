@@ -9,6 +9,7 @@ from datetime import datetime
 from fireflyassets.adapters.ledger_rules import check_unowned, is_claimable
 from fireflyassets.adapters.memory import turns
 from fireflyassets.adapters.memory.leftovers import MemoryLeftovers
+from fireflyassets.core.event import halted
 from fireflyassets.core.job import Cancel, Hold, JobRow
 from fireflyassets.core.status import Status
 from fireflyassets.ports.entries import Ending
@@ -66,9 +67,12 @@ class MemorySteering(MemoryLeftovers):
     ) -> Hold:
         """Put a campaign on hold, and return the hold that stands: the first one, unless *anew*."""
         with self._lock:
-            if anew:
+            if anew or (customer, campaign) not in self._holds:
                 self._holds[customer, campaign] = hold
-            return self._holds.setdefault((customer, campaign), hold)
+                self._events.append(
+                    halted(customer, campaign, reason=hold.reason, since=hold.since)
+                )
+            return self._holds[customer, campaign]
 
     def campaign_hold(self, customer: str, campaign: str) -> Hold | None:
         """Return a campaign's hold."""

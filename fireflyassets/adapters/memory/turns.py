@@ -24,11 +24,6 @@ def is_owned(row: JobRow, claim: Claim) -> bool:
     )
 
 
-def due_at(row: JobRow) -> datetime:
-    """Return since when a queued job is due: a job keeps its place in line unless it is parked."""
-    return row.not_before or row.created_at
-
-
 def claimed(row: JobRow, wave_id: str, now: datetime) -> JobRow:
     """Return the row in a wave, its epoch raised."""
     return replace(
@@ -37,6 +32,7 @@ def claimed(row: JobRow, wave_id: str, now: datetime) -> JobRow:
         wave=wave_id,
         epoch=row.epoch + 1,
         not_before=None,
+        parked_for=None,
         reason=None,
         unsettled=False,
         updated_at=now,
@@ -93,6 +89,7 @@ def released(row: JobRow, release: Release, now: datetime) -> JobRow:
         epoch=row.epoch + release.crashed,
         crashes=row.crashes + release.crashed,
         reason=release.reason,
+        parked_for=release.held_by,
         not_before=release.not_before,
         hold=release.hold,
         unsettled=is_unsettled(release.hold),
@@ -125,6 +122,7 @@ def finished(row: JobRow, ending: Ending) -> JobRow:
         status=ending.status,
         reason=ending.reason,
         outputs=ending.outputs,
+        looks=ending.looks,
         cancel=None,
         ended_at=ending.ended_at,
         ttl=ending.ttl,

@@ -28,6 +28,14 @@ class MemoryWebhooks(WebhookStore):
             left = [one for one in events if one.event_id not in self._told]
         return sorted(left, key=lambda one: one.at)[:most]
 
+    def add_event(self, event: Event) -> bool:
+        """Write an event that follows from others, once."""
+        with self._lock:
+            if any(one.event_id == event.event_id for one in self._own):
+                return False
+            self._own.append(event)
+            return True
+
     def fan_out(self, event: Event, deliveries: Sequence[Delivery]) -> bool:
         """Write an event's deliveries, once."""
         with self._lock:

@@ -20,7 +20,8 @@ from fireflyassets.api.pages import words
 from fireflyassets.api.pages.guard import Operating, Reading, Submission
 from fireflyassets.api.pages.shell import AtShell, Telling, Told, page
 from fireflyassets.api.result_routes import campaign_sums, show_thumbnail
-from fireflyassets.api.tokens import Caller, Scope
+from fireflyassets.api.tokens import Caller
+from fireflyassets.core.api_key import Scope
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.request import Problem, reason_of
 from fireflyassets.core.status import CLOSED, Status

@@ -6,7 +6,7 @@ themselves (``sessions.py``), bearer tokens (``desk.py``): neither counts in the
 
 import hmac
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.parser import BytesParser
 from email.policy import HTTP
 from http import HTTPStatus
@@ -22,10 +22,13 @@ from fireflyassets.api.pages.envelope import RENEWED
 from fireflyassets.api.pages.sessions import Session
 from fireflyassets.api.pages.shell import PREFIX, shell_of
 from fireflyassets.api.problems import ProblemRaised
-from fireflyassets.api.tokens import Caller, Scope
+from fireflyassets.api.tokens import Caller
+from fireflyassets.core.api_key import Scope
 from fireflyassets.core.request import Problem
 
 _MOST_FIELDS: Final = 20
+_MOST_CHOSEN: Final = 2_100
+"""Fields of a form in which jobs are chosen: each twice on a page of a thousand."""
 _MOST_KEPT: Final = 2000
 """Characters of a form that is handed back after signing in again: more fits no address."""
 
@@ -44,6 +47,8 @@ class Submission:
 
     session: Session
     fields: Mapping[str, str]
+    chosen: tuple[str, ...] = ()
+    """Values of the field ``job``, the one that may stand more than once."""
 
     @property
     def caller(self) -> Caller:
@@ -89,6 +94,20 @@ async def submission(request: Request, needed: SecurityScopes) -> Submission:
     _require(session, needed)
     _count(request, session)
     return meant
+
+
+async def selection(request: Request, needed: SecurityScopes) -> Submission:
+    """Return a form in which jobs are chosen, as `submission` does."""
+    _require_our_own(request)
+    pairs = _pairs(await form_body(request), most=_MOST_CHOSEN)
+    session = signed_in(request)
+    if session is None:
+        # What was chosen is of that moment: it is chosen anew.
+        raise SignInNeeded(_to(request.url.path.rpartition("/")[0], {}))
+    _require(session, needed)
+    _count(request, session)
+    meant = _meant(session, dict(pairs))
+    return replace(meant, chosen=tuple(value for name, value in pairs if name == "job"))
 
 
 async def upload(request: Request, needed: SecurityScopes) -> Submission:
@@ -138,6 +157,8 @@ Reading = Annotated[Session, Security(visitor, scopes=[Scope.READ.value])]
 Supervising = Annotated[Session, Security(visitor, scopes=[Scope.OPS.value])]
 Uploading = Annotated[Submission, Security(upload, scopes=[Scope.WRITE.value])]
 Writing = Annotated[Submission, Security(submission, scopes=[Scope.WRITE.value])]
+Reviewing = Annotated[Session, Security(visitor, scopes=[Scope.READ.value, Scope.REVIEW.value])]
+Judging = Annotated[Submission, Security(selection, scopes=[Scope.READ.value, Scope.REVIEW.value])]
 Operating = Annotated[Submission, Security(submission, scopes=[Scope.OPS.value])]
 
 
@@ -147,9 +168,13 @@ def form_fields(body: bytes) -> dict[str, str]:
     Raises:
         ProblemRaised: 403; it is no form of ours.
     """
+    return dict(_pairs(body, most=_MOST_FIELDS))
+
+
+def _pairs(body: bytes, *, most: int) -> list[tuple[str, str]]:
     text = body.decode("utf-8", "replace")
     try:
-        return dict(parse_qsl(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS))
+        return parse_qsl(text, keep_blank_values=True, max_num_fields=most)
     except ValueError as error:
         raise _refused("form", "The form has too many fields.", "Go back and try again.") from error
 

@@ -15,8 +15,9 @@ from fireflyassets.api.pages import words
 from fireflyassets.api.pages.guard import Operating, Reading, Submission, Writing
 from fireflyassets.api.pages.shell import AtShell, Telling, Told, page
 from fireflyassets.api.result_routes import hand_out
-from fireflyassets.api.tokens import Caller, Scope
+from fireflyassets.api.tokens import Caller
 from fireflyassets.core import manifest
+from fireflyassets.core.api_key import Scope
 from fireflyassets.core.job import JobRequest, JobRow
 from fireflyassets.core.money import Cost
 from fireflyassets.core.request import Problem, reason_of
@@ -110,7 +111,7 @@ def _page(
     status: HTTPStatus = HTTPStatus.OK,
 ) -> Response:
     history = history_of(at, row)
-    is_over = row.status not in {Status.QUEUED, Status.RUNNING}
+    is_over = row.status in ENDED
     values = {
         "told": told,
         "done": _DONE.get(told.done),

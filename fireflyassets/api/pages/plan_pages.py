@@ -14,7 +14,7 @@ from fireflyassets.api.desk import AtDesk, require_campaign
 from fireflyassets.api.pages.guard import Reading, Uploading, Writing
 from fireflyassets.api.pages.shell import AtShell, page
 from fireflyassets.api.problems import ProblemRaised
-from fireflyassets.api.tokens import Scope
+from fireflyassets.core.api_key import Scope
 from fireflyassets.core.request import Problem
 
 router: Final = APIRouter()

@@ -15,7 +15,8 @@ from typing import Final, cast
 from urllib.parse import urlsplit
 
 from fireflyassets.api.seals import Purpose, Seals
-from fireflyassets.api.tokens import Caller, Scope
+from fireflyassets.api.tokens import Caller
+from fireflyassets.core.api_key import Scope
 from fireflyassets.core.errors import UnusableConfiguration
 from fireflyassets.core.hosts import is_loopback
 from fireflyassets.ports.clock import Clock

@@ -15,7 +15,7 @@ from fireflyassets.api.desk import AtDesk
 from fireflyassets.api.pages.guard import Operating, Reading
 from fireflyassets.api.pages.shell import AtShell, Telling, page
 from fireflyassets.api.problems import not_found
-from fireflyassets.api.tokens import Scope
+from fireflyassets.core.api_key import Scope
 from fireflyassets.ports.webhooks import Chosen
 
 router: Final = APIRouter()

@@ -19,7 +19,7 @@ from fastapi.routing import iter_route_contexts
 from fireflyassets.adapters.memory.metrics import MemoryMetrics
 from fireflyassets.api.pages.app import ROUTERS
 from fireflyassets.api.pages.shell import PREFIX
-from fireflyassets.api.tokens import Scope
+from fireflyassets.core.api_key import Scope
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets_tests.api.desk_clerk import CLIENT, PUBLIC, Clerk, clerk, token
 from fireflyassets_tests.front_door import ASPECTS, CAMPAIGN, CUSTOMER

@@ -45,6 +45,7 @@ from fireflyassets.ports.entries import Recorded, Release, Wave, WaveState
 from fireflyassets.ports.metrics import MetricHistory
 from fireflyassets.ports.webhooks import WebhookStore
 from fireflyassets.settings import Settings
+from fireflyassets.stages.queue import drain
 from fireflyassets_tests.api.desk_clerk import finish, ports_of
 from fireflyassets_tests.front_door import (
     CAMPAIGN,
@@ -56,6 +57,8 @@ from fireflyassets_tests.front_door import (
     config,
     front_door,
 )
+from fireflyassets_tests.stages.test_letters import letters
+from fireflyassets_tests.stages.test_queue import body
 
 CHROMIUM = Path("/usr/bin/chromium")
 FLAGS = [
@@ -155,6 +158,9 @@ def fill(made: Site) -> None:
     finish(made.door, made.ask("done"))
     finish(made.door, made.ask("refused", prompt=MARKUP, headline=MARKUP), status=Status.REVIEW)
     finish(made.door, made.ask("again"), status=Status.DLQ)
+    made.door.queue.send([body("refused-by-queue", locale="fr-FR")])
+    drain(made.door.queue, made.door.intake, most=1)
+    letters(made.door).sort(most=1)
     made.ask("arabic", locale="ar-AE", headline="الربيع، طازج في كأس")
     held = made.ask(HELD)
     wave = Wave("w-h", CUSTOMER, CAMPAIGN, "v", "c", WaveState.FORMING, (held,), NOON)

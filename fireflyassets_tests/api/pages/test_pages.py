@@ -1,5 +1,7 @@
 """What the pages show and do. Here: campaigns, one campaign, one job, their forms and errors."""
 
+import json
+from dataclasses import asdict, replace
 from datetime import timedelta
 
 import pytest
@@ -11,6 +13,8 @@ from fireflyassets.core.failure import FailureClass
 from fireflyassets.core.job import Hold
 from fireflyassets.core.status import Status
 from fireflyassets.ports.entries import Wave, WaveState
+from fireflyassets.stages.letters import Kind
+from fireflyassets.stages.queue import drain
 from fireflyassets_tests.api.desk_clerk import finish, finished
 from fireflyassets_tests.api.pages.browser import visit
 from fireflyassets_tests.front_door import (
@@ -22,6 +26,8 @@ from fireflyassets_tests.front_door import (
     FixedCatalogue,
     config,
 )
+from fireflyassets_tests.stages.test_letters import letters
+from fireflyassets_tests.stages.test_queue import body
 
 HERE = f"{PREFIX}/campaigns/{CAMPAIGN}"
 MARKUP = "<script>alert(1)</script><img src=x onerror=alert(2)> \"' {{ 7*7 }}"
@@ -422,6 +428,27 @@ def test_dead_jobs_are_shown_by_class_with_price_cause_and_advice() -> None:
     looker = ours.of(CUSTOMER, "jobs:read")
     assert looker.open(f"{PREFIX}/dead-letters").status_code == 403
     assert "Dead letters" not in looker.open(f"{PREFIX}/campaigns").text
+
+
+def test_letters_of_the_tenant_are_shown_where_no_job_is_dead() -> None:
+    """With the reason and without the text; nobody's and other tenants' are the operators'."""
+    ours = visit()
+    door = ours.desk.door
+    assert "No job is dead" in ours.browser.open(f"{PREFIX}/dead-letters").text
+    door.queue.send([body(locale="fr-FR"), "<xml/>"])
+    drain(door.queue, door.intake, most=10)
+    letters(door).sort(most=10)
+    (refused,) = (one for one in letters(door).put_aside() if one.customer)
+    theirs = replace(refused, kind=Kind.OTHER_TENANT, reason="It came as bolt's.", body="{}")
+    content = json.dumps(asdict(theirs), default=str).encode()
+    door.objects.put(theirs.key, content, media_type="application/json")
+
+    shown = ours.browser.open(f"{PREFIX}/dead-letters").text
+
+    assert "No job is dead" not in shown
+    assert shown.count("<td>refused</td>") == 1
+    for hidden in ("elderflower", "bolt", "foreign", "other-tenant"):
+        assert hidden not in shown
 
 
 def test_a_job_s_page_says_what_to_change() -> None:

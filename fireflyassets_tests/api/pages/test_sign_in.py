@@ -12,7 +12,7 @@ from pydantic import SecretStr
 
 from fireflyassets.adapters.provider import OidcProvider
 from fireflyassets.api.app import create_app
-from fireflyassets.api.main import _without_query
+from fireflyassets.api.main import _without_secrets
 from fireflyassets.api.pages.sessions import Cookies
 from fireflyassets.api.pages.shell import PREFIX
 from fireflyassets.api.seals import Purpose, Seals
@@ -363,13 +363,21 @@ def test_on_this_machine_no_other_name_is_answered() -> None:
     assert right.status_code == 303
 
 
-def test_no_code_of_a_sign_in_is_in_the_log() -> None:
-    """Access lines name the path and leave the query out."""
-    args = ("127.0.0.1:1", "GET", f"{PREFIX}/sign-in/done?code=secret&state=s", "1.1", 303)
+@pytest.mark.parametrize(
+    ("asked", "kept"),
+    [
+        (f"{PREFIX}/sign-in/done?code=secret&state=s", f"{PREFIX}/sign-in/done"),
+        ("/v1/plans/eyJhbG.secret/release", "/v1/plans/-/release"),
+        ("/v1/plans?campaign=spring", "/v1/plans"),
+    ],
+)
+def test_no_code_of_a_sign_in_and_no_token_of_a_plan_is_in_the_log(asked: str, kept: str) -> None:
+    """Access lines name the path alone, and not what lets somebody in or releases a plan."""
+    args = ("127.0.0.1:1", "GET", asked, "1.1", 303)
     record = logging.LogRecord("uvicorn.access", 20, "", 1, '%s - "%s %s HTTP/%s" %d', args, None)
 
-    assert _without_query(record)
-    assert record.getMessage() == f'127.0.0.1:1 - "GET {PREFIX}/sign-in/done HTTP/1.1" 303'
+    assert _without_secrets(record)
+    assert record.getMessage() == f'127.0.0.1:1 - "GET {kept} HTTP/1.1" 303'
 
 
 def test_a_sign_in_sealed_for_one_purpose_opens_for_no_other() -> None:
