@@ -26,11 +26,12 @@ class Books:
         self._prefix = prefix
 
     def all(self, table: str) -> list[Row]:
-        """Return every item of a table."""
+        """Return every item of a table; of the work, what each item tells of."""
         pages = self._client.get_paginator("scan").paginate(
             TableName=f"{self._prefix}-{table}", ConsistentRead=True
         )
-        return [plain(item) for page in pages for item in page["Items"]]
+        rows = (plain(item) for page in pages for item in page["Items"])
+        return [part for row in rows for part in (told_apart(row) if table == "work" else [row])]
 
     def waves(self) -> list[Row]:
         """Return every wave; leases of partition keys stand in the same table."""
@@ -44,7 +45,9 @@ class Books:
             ExpressionAttributeValues={":job": {"S": job_id}},
             ConsistentRead=True,
         )
-        return [plain(item) for page in pages for item in page["Items"]]
+        return [
+            part for page in pages for item in page["Items"] for part in told_apart(plain(item))
+        ]
 
     def job(self, job_id: str, customer: str) -> Row:
         """Return a job's row."""
@@ -69,9 +72,30 @@ def _value(value: Mapping[str, Any]) -> Any:  # noqa: ANN401 - whatever a table 
     return plain(inner) if kind == "M" else inner
 
 
+def told_apart(item: Row) -> list[Row]:
+    """Return the send, the result and the operations that an item of the work table holds."""
+    of = {name: item[name] for name in ("jobId", "sk", "step", "generation", "n")}
+    rows: list[Row] = [{**item, "kind": "attempt"}] if "state" in item else []
+    if "result" in item:
+        rows.append({**of, **item["result"], "kind": "step"})
+    for surest, other, named in (("spent", "taken", True), ("perhaps", "maybe", False)):
+        nameless = f"send:{item['step']}#{item['generation']}#{item['n']}"
+        vendor_id = item.get("vendorId") if named else nameless
+        both = {**_charges(item, other), **_charges(item, surest)}
+        for output, charge in both.items():
+            row = {**of, **charge, "kind": "operation", "output": output, "vendorId": vendor_id}
+            rows.append(row)
+    return rows
+
+
+def _charges(item: Row, place: str) -> dict[int, Row]:
+    names = [name for name in item if name.startswith(f"{place}_")]
+    return {int(name.rpartition("_")[2]): item[name] for name in names}
+
+
 def kind(row: Row) -> str:
     """Return what a row of the work table is: step, attempt or operation."""
-    return str(row["sk"]).partition("#")[0]
+    return str(row["kind"])
 
 
 def when(text: str) -> datetime:

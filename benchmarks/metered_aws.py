@@ -137,9 +137,7 @@ class Meter:
     def _about(self, action: tuple[str, dict[str, Any]]) -> str:
         kind, said = action
         table = str(said.get("TableName", "")).rpartition("-")[2]
-        key = cast("Item", said.get("Item") or said.get("Key") or {})
-        part = str(key.get("sk", {}).get("S", "")).partition("#")[0] if table == "work" else ""
-        return f"{kind}:{table}{'.' if part else ''}{part}{said.get('IndexName', '')}"
+        return f"{kind}:{table}{said.get('IndexName', '')}"
 
     def _tell(self) -> None:
         while True:

@@ -287,11 +287,6 @@ def chance() -> float:
     return random.random()  # noqa: S311 - jitter, not a secret.
 
 
-def secret_hex(count: int) -> str:
-    """Return *count* bytes that nobody can guess, in hex."""
-    return secrets.token_hex(count)
-
-
 def new_wave_id(clock: Clock) -> str:
     """Return a wave id that sorts by time and is not given twice."""
     return ids.wave_id(clock.now(), secrets.token_hex(3))

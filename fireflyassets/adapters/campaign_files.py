@@ -6,12 +6,13 @@ Belongs here: what makes a campaign of a project folder usable. Does not: the sh
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeVar
+from typing import Final, Protocol
 
 from fireflyassets.adapters import font_file, lock_file, yaml_file
+from fireflyassets.adapters.readings import Readings
 from fireflyassets.core import preflight
 from fireflyassets.core.campaign import Campaign, CampaignConfig, load
 from fireflyassets.core.errors import Refused, UnusableConfiguration, UnusableTemplate
@@ -26,27 +27,6 @@ FILE_NAME: Final = "campaign.yaml"
 TEMPLATE_LIMIT: Final = 256 * 1024 * 1024
 """Bytes: a template is read whole."""
 ACTIONS_LIMIT: Final = 20 * 1024 * 1024
-
-
-T = TypeVar("T")
-
-
-class Readings:
-    """What documents and fonts hold, by their bytes: campaigns that share a file read it once.
-
-    Made from those of an earlier look, it keeps what is met again.
-    """
-
-    def __init__(self, earlier: "Readings | None" = None) -> None:
-        self._earlier = earlier.met if earlier else {}
-        self.met: dict[tuple[object, bytes], Any] = {}
-
-    def of(self, content: bytes, read: Callable[[bytes], T]) -> T:
-        """Return what *read* makes of *content*; what it raises is raised each time."""
-        key = (read, hashlib.sha256(content).digest())
-        if key not in self.met:
-            self.met[key] = self._earlier[key] if key in self._earlier else read(content)
-        return self.met[key]
 
 
 class FindCredential(Protocol):

@@ -28,9 +28,10 @@ from pydantic import (
 
 from fireflyassets.adapters import yaml_file
 from fireflyassets.adapters.budget_files import BudgetBook, own_caps
-from fireflyassets.adapters.campaign_files import Filed, Readings, beyond, read_campaigns
+from fireflyassets.adapters.campaign_files import Filed, beyond, read_campaigns
 from fireflyassets.adapters.clock import SystemClock
 from fireflyassets.adapters.limit_files import LimitBook, LimitFile
+from fireflyassets.adapters.readings import Readings
 from fireflyassets.adapters.word_lists import WordList, WordLists
 from fireflyassets.core.budget import BudgetFile, Cap
 from fireflyassets.core.campaign import Campaign, Slug

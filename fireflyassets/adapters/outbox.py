@@ -1,4 +1,4 @@
-"""The outbox row that every change of a job's status writes in its own transaction.
+"""The outbox row that every change of a job's status but a claim writes in its own transaction.
 
 Belongs here: what such a row says and how it is numbered, for every ledger. Does not: delivery.
 """
@@ -33,8 +33,8 @@ def status_event(
 ) -> StatusEvent:
     """Return the event of a job's move to *status* in *epoch*.
 
-    An epoch begins with ``running`` and ends with any other status (a takeover's epoch has the
-    end alone), so twice the epoch, plus one for an end, counts the events without being stored.
+    An epoch begins with ``running``, of which nobody is told, and ends with any other status, so
+    that its own number orders the events without a count being stored.
     """
     return StatusEvent(
         event_id=f"{job_id}#{epoch}#{status.value}",

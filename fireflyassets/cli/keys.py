@@ -4,6 +4,7 @@ Belongs here: arguments in, tables and JSON out. Does not: the rules (``core/api
 """
 
 import argparse
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -94,7 +95,7 @@ def _desk() -> "KeyDesk":
     from fireflyassets import composition  # noqa: PLC0415 - loads the AWS client; not for a help.
 
     made = composition.factory()
-    return KeyDesk(ApiKeys(made.api_keys, made.clock, composition.secret_hex), made.clock)
+    return KeyDesk(ApiKeys(made.api_keys, made.clock, secrets.token_hex), made.clock)
 
 
 @dataclass(frozen=True)

@@ -163,12 +163,11 @@ class Interrupted(Cause):
     reason: str
 
 
-PARKED: Final[Mapping[HeldBy, type[PaceUsed | NotItsTurn | Interrupted]]] = {
+PARKED: Final[Mapping[HeldBy | None, type[PaceUsed | NotItsTurn]]] = {
     HeldBy.LIMIT: PaceUsed,
     HeldBy.SHARE: NotItsTurn,
-    HeldBy.INCIDENT: Interrupted,
 }
-"""What a parked job's reason is about -> its cause."""
+"""What a parked job's reason is about -> its cause, where that is no incident."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,7 +142,12 @@ def reference_key(customer: str, reference: str) -> str:
 
 def delivery_key(customer: str, campaign: str, job: str, aspect: str, filename: str) -> str:
     """Return the final key of a rendition."""
-    return f"{customer}/{campaign}/{job}/{aspect}/{filename}"
+    return f"{delivery_folder(customer, campaign, job)}/{aspect}/{filename}"
+
+
+def delivery_folder(customer: str, campaign: str, job: str) -> str:
+    """Return what the final keys of a job's renditions have in common."""
+    return f"{customer}/{campaign}/{job}"
 
 
 def rejected_key(delivery: str) -> str:

@@ -22,9 +22,9 @@ from fireflyassets.core.cause import (
     DayQuotaUsed,
     Ended,
     FilesUnusable,
-    HeldBy,
     InLine,
     InProduction,
+    Interrupted,
     NeedsMending,
     OnHold,
     OutcomeUnknown,
@@ -123,7 +123,7 @@ def _of_queued(facts: Facts) -> Why:
             return Why(blocked, _later(until, starts))
     if waits:
         reason = row.reason or _UNSAID
-        return Why(PARKED[row.parked_for or HeldBy.INCIDENT](row.updated_at, reason), starts)
+        return Why(PARKED.get(row.parked_for, Interrupted)(row.updated_at, reason), starts)
     return Why(InLine(row.updated_at, facts.ahead, facts.beside), starts)
 
 

@@ -14,7 +14,14 @@ from enum import StrEnum
 
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.money import Cause
-from fireflyassets.ports.entries import Attempt, AttemptState, History, Operation, Verdict
+from fireflyassets.ports.entries import (
+    UNNAMED,
+    Attempt,
+    AttemptState,
+    History,
+    Operation,
+    Verdict,
+)
 
 Price = Callable[[JobRow, Attempt], Decimal]
 """What one send of a step costs by the card of its day."""
@@ -130,7 +137,7 @@ def entries(row: JobRow, history: History, price: Price) -> Iterator[Entry]:
 
 
 def _booked(operation: Operation, send: Attempt | None) -> Entry:
-    named = operation.vendor_id.startswith("send:")
+    named = operation.vendor_id.startswith(UNNAMED)
     return Entry(
         part=_part(operation, send),
         job_id=operation.job_id,

@@ -138,7 +138,7 @@ def operations_of(
     return [
         Operation(
             job_id=row.job_id,
-            vendor_id=attempt.vendor_id or unnamed(attempt),
+            vendor_id=attempt.vendor_id or unnamed(attempt.step, attempt.generation, attempt.n),
             output=charge.output,
             step=attempt.step,
             generation=attempt.generation,

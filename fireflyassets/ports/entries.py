@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
+from typing import Final
 
 from fireflyassets.core.budget import Booking
 from fireflyassets.core.cause import HeldBy
@@ -182,9 +183,12 @@ class Attempt:
         return self.decision is None or self.decision.verdict is Verdict.BILLED
 
 
-def unnamed(attempt: Attempt) -> str:
-    """Return what stands for the vendor's id in the operation rows of a send that has none."""
-    return f"send:{attempt.step}#{attempt.generation}#{attempt.n}"
+UNNAMED: Final = "send:"
+
+
+def unnamed(step: str, generation: int, n: int) -> str:
+    """Return what stands for the vendor's id in the operations of a send that has none."""
+    return f"{UNNAMED}{step}#{generation}#{n}"
 
 
 @dataclass(frozen=True, slots=True)

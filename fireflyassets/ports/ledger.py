@@ -105,7 +105,7 @@ class JobLedger(WaveLedger, BudgetLedger, BriefLedger, DeadJobs, ReviewLedger):
     def claim(self, job_id: str, customer: str, wave_id: str, *, now: datetime) -> Claim | None:
         """Move a queued, unheld job into a wave and raise its epoch; None if it is not so.
 
-        queued -> running, with the outbox row in the same transaction.
+        queued -> running; nobody is told of it, so it has no outbox row.
         """
 
     @abstractmethod

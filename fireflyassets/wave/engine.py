@@ -32,8 +32,7 @@ from fireflyassets.wave.wishes import Wishes
 _log: Final = logging.getLogger("fireflyassets.wave")
 OVERHEAD: Final = timedelta(seconds=5)  # A job's time beside its remote calls: transfers, writes.
 UNREAD: Final = 500  # Reports that may wait for a slow reader before another job begins.
-PATIENCE: Final = timedelta(minutes=2)
-"""How long a turn's end is told to a ledger that does not answer; then a sweep sees to it."""
+PATIENCE: Final = timedelta(minutes=2)  # For telling a turn's end; then a sweep sees to it.
 
 
 @dataclass(frozen=True, slots=True)

@@ -184,7 +184,9 @@ def test_a_key_makes_no_keys(ring: KeyRing) -> None:
 
 def test_nobody_gives_more_than_they_have(ring: KeyRing) -> None:
     """An admin without the right to review can't make a key that has it."""
-    answer = ring.issue(scopes=["review"])
+    sent, wished = token(scope="jobs:read ops"), SYSTEM | {"scopes": ["review"]}
+
+    answer = ring.desk.ask("POST", "/v1/api-keys", json=wished, token=sent)
 
     assert answer.status_code == 422
     assert answer.json()["problems"][0]["field"] == "scopes"

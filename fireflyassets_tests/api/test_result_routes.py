@@ -335,6 +335,9 @@ def test_the_description_lists_the_public_routes() -> None:
     paths = clerk().ask("GET", "/openapi.json", token=None).json()["paths"]
 
     assert set(paths) == {
+        "/v1/api-keys",
+        "/v1/api-keys/{key_id}",
+        "/v1/api-keys/{key_id}/rotate",
         "/v1/budgets",
         "/v1/campaigns",
         "/v1/campaigns/{campaign}",

@@ -232,5 +232,5 @@ def test_a_reviewer_alone_sees_what_is_not_approved() -> None:
     def seen(sent: str) -> httpx.Response:
         return desk.ask("GET", address, token=sent)
 
-    assert seen(TOKEN).status_code == 404
+    assert seen(token(scope="jobs:read jobs:write")).status_code == 404
     assert seen(token(scope="jobs:read review")).status_code == 200

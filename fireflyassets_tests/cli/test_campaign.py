@@ -45,7 +45,7 @@ def test_a_bad_file_is_named_and_the_exit_code_says_so(
 @pytest.mark.parametrize(
     ("mended", "fault"),
     [
-        (("title:", "titel:"), "line 3: titel: is not a known field"),
+        (("title:", "headline:"), "line 3: headline: is not a known field"),
         (("title:", "deadline: 2020-01-01T00:00:00Z\ntitle:"), "is in the past; give one still"),
         (("title:", "budget: 0\ntitle:"), "line 3: budget: Input should be greater than 0"),
         (("campaign: spring-launch", "campaign: relaunch\ncustomer: bolt"), "a key that stands"),

@@ -190,7 +190,7 @@ def test_booked_operations_need_no_owner_and_stay(ledger_world: World) -> None:
     """Orphans are booked by anyone, once for each output of a vendor's job."""
     claim = ledger_world.ended(Status.FAILED)
     first = operation(claim)
-    costs = [operation(claim, f"a:{n:03d}") for n in range(120)]
+    costs = [operation(claim, f"a:{n:03d}", n=n + 2) for n in range(120)]
 
     ledger_world.ledger.book([])
     ledger_world.ledger.book([first])

@@ -57,7 +57,7 @@ def test_one_of_many_claims_wins(ledger_world: World) -> None:
     (won,) = [claim for claim in claims if claim is not None]
     assert won.epoch == 1
     assert ledger_world.row(won).wave == won.wave_id
-    assert ledger_world.events() == [(Status.QUEUED, 1), (Status.RUNNING, 2)]
+    assert ledger_world.events() == [(Status.QUEUED, 1)]
 
 
 def test_one_of_many_reclaims_wins(ledger_world: World) -> None:
@@ -121,7 +121,7 @@ def test_end_and_takeover_exclude_each_other(ledger_world: World) -> None:
         expected = Status.SUCCEEDED if happened[0] else Status.QUEUED
         assert ledger_world.row(claim).status is expected
         events = [event for event in ledger_world.outbox() if event.job_id == claim.job_id]
-        assert [event.status for event in events][2:] == [expected]
+        assert [event.status for event in events][1:] == [expected]
 
 
 def test_bind_and_takeover_exclude_each_other(ledger_world: World) -> None:
@@ -149,7 +149,9 @@ def test_bindings_of_one_job_all_arrive(ledger_world: World) -> None:
     _at_once(
         12,
         lambda n: ledger_world.ledger.bind(
-            claim, result(claim, f"layout.{n}"), [operation(claim, f"urn:{n}")]
+            claim,
+            result(claim, f"layout.{n}"),
+            [operation(claim, f"urn:{n}", step=f"layout.{n}")],
         ),
     )
 

@@ -46,7 +46,7 @@ def test_claim_moves_a_queued_job_into_the_wave(ledger_world: World) -> None:
         not_before=None,
         updated_at=NOON + MINUTE,
     )
-    assert ledger_world.events() == [(Status.QUEUED, 1), (Status.RUNNING, 2)]
+    assert ledger_world.events() == [(Status.QUEUED, 1)]
 
 
 def test_claim_of_a_job_that_ran_before_goes_on_counting(ledger_world: World) -> None:
@@ -145,7 +145,7 @@ def test_takeover_counts_a_crash_and_raises_the_epoch(ledger_world: World) -> No
     assert (row.crashes, row.attempts, row.epoch) == (1, 0, 2)
     with pytest.raises(OwnershipLost):
         ledger_world.ledger.finish(claim, ending())
-    assert ledger_world.events() == [(Status.QUEUED, 1), (Status.RUNNING, 2), (Status.QUEUED, 5)]
+    assert ledger_world.events() == [(Status.QUEUED, 1), (Status.QUEUED, 5)]
 
 
 @pytest.mark.parametrize("status", sorted(ENDED))
@@ -191,7 +191,7 @@ def test_reclaim_of_a_dead_job_is_a_replay(ledger_world: World) -> None:
     row = ledger_world.row(ended)
     assert (row.status, row.wave, row.replays) == (Status.RUNNING, "w-2", 1)
     assert (row.ended_at, row.ttl, row.reason) == (None, None, None)
-    assert ledger_world.events()[-1] == (Status.RUNNING, 4)
+    assert ledger_world.events()[-1] == (Status.DLQ, 3)
 
 
 def test_a_replay_forgives_crashes(ledger_world: World) -> None:

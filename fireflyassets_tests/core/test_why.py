@@ -51,8 +51,8 @@ TABLE = [
         HeldBy.LIMIT,
     ),
     (Facts(row(not_before=SOON), NOON), cause.Interrupted, HeldBy.INCIDENT),
-    (Facts(row(not_before=SOON), NOON, parked_for=HeldBy.LIMIT), cause.PaceUsed, HeldBy.LIMIT),
-    (Facts(row(not_before=SOON), NOON, parked_for=HeldBy.SHARE), cause.NotItsTurn, HeldBy.SHARE),
+    (Facts(row(not_before=SOON, parked_for=HeldBy.LIMIT), NOON), cause.PaceUsed, HeldBy.LIMIT),
+    (Facts(row(not_before=SOON, parked_for=HeldBy.SHARE), NOON), cause.NotItsTurn, HeldBy.SHARE),
     (Facts(row(not_before=NOON), NOON), cause.InLine, HeldBy.SHARE),
     (Facts(row(Status.RUNNING), NOON, turn=Turn.BEGINS), cause.Beginning, HeldBy.NOTHING),
     (Facts(row(Status.RUNNING), NOON, turn=Turn.WARM), cause.WarmWave, HeldBy.SHARE),
@@ -133,7 +133,7 @@ def test_words_of_others_are_quoted_and_never_read() -> None:
     st.sampled_from([None, FACTORY, FENCE, CAMPAIGN, "somebody"]),
     st.sampled_from([None, NOON - timedelta(hours=1), SOON]),
     st.sampled_from([(), (ITEM,), (BLOCKED,), (replace(ITEM, quota=1),)]),
-    st.sampled_from([HeldBy.LIMIT, HeldBy.SHARE, HeldBy.INCIDENT]),
+    st.sampled_from([None, *HeldBy]),
 )
 def test_everything_has_an_answer(
     status: Status,
@@ -142,13 +142,13 @@ def test_everything_has_an_answer(
     by: str | None,
     due: datetime | None,
     items: tuple[Item, ...],
-    parked_for: HeldBy,
+    parked_for: HeldBy | None,
 ) -> None:
     """Whatever a row and the world say together, there is one cause in words."""
     hold = Hold("x", NOON, by) if by else None
-    shown = row(status, human_reviewed=review, hold=hold, not_before=due)
+    shown = row(status, human_reviewed=review, hold=hold, not_before=due, parked_for=parked_for)
 
-    found = why(Facts(shown, NOON, turn=turn, items=items, parked_for=parked_for))
+    found = why(Facts(shown, NOON, turn=turn, items=items))
 
     assert found.cause.sentence
     assert found.cause.lifted_by

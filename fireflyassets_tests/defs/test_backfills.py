@@ -115,6 +115,21 @@ def test_a_round_asks_the_job_of_replays() -> None:
     assert dg.validate_run_config(made.job, requests[0].run_config)
 
 
+def test_a_window_goes_over_midnight() -> None:
+    """A round late in the evening is spread into the next day, the last of a month or not."""
+    at = datetime(2027, 1, 31, 23, 30, tzinfo=BERLIN)
+    said = settings("30 23 * * *", backfill_window=timedelta(hours=2))
+    options = run_config(said, at)["ops"]["replay"]["config"]
+
+    spread = timedelta(minutes=options["spread_minutes"])
+
+    assert (at + spread).astimezone(BERLIN) == datetime(2027, 2, 1, 1, 30, tzinfo=BERLIN)
+    assert hours("30 23 28-31 * *", at - timedelta(hours=1), at + timedelta(days=29))[:2] == [
+        at.astimezone(UTC),
+        datetime(2027, 2, 28, 23, 30, tzinfo=BERLIN).astimezone(UTC),
+    ]
+
+
 @pytest.mark.parametrize(
     ("order", "going"),
     [(Order.OLDEST, [True, False, True]), (Order.CHEAPEST, [True, True, False])],

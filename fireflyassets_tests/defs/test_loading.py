@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from fireflyassets.adapters.campaign_files import Readings
 from fireflyassets.adapters.files import FileCatalogue
+from fireflyassets.adapters.readings import Readings
 
 REPOSITORY = Path(__file__).parents[2]
 SAMPLE = REPOSITORY / "campaigns" / "acme" / "spring-launch"

@@ -34,6 +34,17 @@ def texts(values: Sequence[str]) -> "AttributeValueTypeDef":
     return {"L": [text(value) for value in values]}
 
 
+def within(folder: str, keys: Sequence[str]) -> "AttributeValueTypeDef":
+    """Return keys of objects without the *folder* that they share, as `whole` reads them."""
+    inside = f"{folder}/"
+    return texts([key[len(folder) :] if key.startswith(inside) else key for key in keys])
+
+
+def whole(folder: str, keys: Sequence[str]) -> tuple[str, ...]:
+    """Return the keys that `within` wrote; none of ours begins with a slash by itself."""
+    return tuple(f"{folder}{key}" if key.startswith("/") else key for key in keys)
+
+
 def mapping(item: Mapping[str, "AttributeValueTypeDef"]) -> "AttributeValueTypeDef":
     """Return a map attribute."""
     return {"M": item}

@@ -15,6 +15,7 @@ from fireflyassets.adapters.aws.budget_codec import booking_attribute, booking_o
 from fireflyassets.adapters.ledger_rules import is_claimable
 from fireflyassets.core.cause import HeldBy
 from fireflyassets.core.failure import class_named
+from fireflyassets.core.ids import delivery_folder
 from fireflyassets.core.job import Cancel, Hold, JobRow
 from fireflyassets.core.money import Cost
 from fireflyassets.core.status import HumanReview, Status
@@ -107,13 +108,14 @@ def behind_wave(wave_id: str) -> "AttributeValueTypeDef":
 # -- jobs -----------------------------------------------------------------------------------
 def job_item(row: JobRow) -> Item:
     """Return the item of a row, its index attributes included."""
+    folder = delivery_folder(row.customer_id, row.campaign_id, row.job_id)
     return to.present(
         {
             **job_key(row.job_id, row.customer_id),
             "campaignId": to.text(row.campaign_id),
             "status": to.text(row.status),
             "inputManifest": to.text(row.input_manifest),
-            "outputs": to.texts(row.outputs),
+            "outputs": to.within(folder, row.outputs),
             "costEstimate": to.number(row.cost_estimate),
             "createdAt": to.instant(row.created_at),
             "updatedAt": to.instant(row.updated_at),
@@ -174,6 +176,7 @@ def _index_attributes(row: JobRow) -> "dict[str, AttributeValueTypeDef | None]":
 def job_row(item: Item) -> JobRow:
     """Return the row of an item."""
     read = Reader(item)
+    folder = delivery_folder(*map(read.text, ("customerId", "campaignId", "jobId")))
     return JobRow(
         job_id=read.text("jobId"),
         customer_id=read.text("customerId"),
@@ -181,7 +184,7 @@ def job_row(item: Item) -> JobRow:
         status=Status(read.text("status")),
         run_id=read.maybe_text("runId"),
         input_manifest=read.text("inputManifest"),
-        outputs=read.texts("outputs"),
+        outputs=to.whole(folder, read.texts("outputs")),
         cost_estimate=read.decimal("costEstimate"),
         cost_actual=read.maybe_decimal("costActual"),
         created_at=read.instant("createdAt"),

@@ -6,7 +6,7 @@ through a placeholder, since ``status``, ``state``, ``ttl`` and others are reser
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -46,13 +46,29 @@ class Change:
     adds: Mapping[str, int | Decimal] = field(default_factory=dict[str, int | Decimal])
     copies: Mapping[str, str] = field(default_factory=dict[str, str])
     """Attribute -> the attribute of the same item whose value it takes."""
+    firsts: "Mapping[str, AttributeValueTypeDef]" = field(default_factory=Item)
+    """Values that are written where nothing stands; what stands there stays."""
     members: Mapping[str, str] = field(default_factory=dict[str, str])
     """Attribute that holds a set -> what becomes one of its members."""
+
+    def and_also(self, other: "Change") -> "Change":
+        """Return both at once; where one sets what the other writes first, it is set."""
+        sets = {**self.sets, **other.sets}
+        firsts = {**self.firsts, **other.firsts}
+        return replace(
+            self,
+            sets=sets,
+            firsts={name: value for name, value in firsts.items() if name not in sets},
+            adds={**self.adds, **other.adds},
+            copies={**self.copies, **other.copies},
+            members={**self.members, **other.members},
+        )
 
     def text(self) -> str:
         """Return the update expression."""
         sets = [f"#{name} = :new_{name}" for name, value in self.sets.items() if value is not None]
         sets += [f"#{name} = #{source}" for name, source in self.copies.items()]
+        sets += [f"#{name} = if_not_exists(#{name}, :first_{name})" for name in self.firsts]
         clauses = {
             "SET": sets,
             "REMOVE": [f"#{name}" for name, value in self.sets.items() if value is None],
@@ -64,6 +80,7 @@ class Change:
         """Return the values that the expression names."""
         sets = {f":new_{name}": value for name, value in self.sets.items() if value is not None}
         sets |= {f":add_{name}": number(by) for name, by in self.adds.items()}
+        sets |= {f":first_{name}": value for name, value in self.firsts.items()}
         return {**sets, **{f":add_{name}": {"SS": [one]} for name, one in self.members.items()}}
 
 

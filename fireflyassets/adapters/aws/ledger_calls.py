@@ -4,18 +4,19 @@ Belongs here: what was sent and made for a job. Does not: the job's row, which o
 What was paid is written under no condition but that nothing known is overwritten.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
 from fireflyassets.adapters.aws import attributes as to
 from fireflyassets.adapters.aws import codec, work_codec
-from fireflyassets.adapters.aws.database import TRANSACTION_ITEMS, Applied, Committed, query
+from fireflyassets.adapters.aws.database import Applied, Committed, query
 from fireflyassets.adapters.aws.expressions import Change, Condition, check, new, put, update
 from fireflyassets.adapters.aws.ledger_base import LedgerBase
 from fireflyassets.adapters.aws.ledger_turns import lost, owned
-from fireflyassets.adapters.ledger_rules import RESTATED, orphaned
+from fireflyassets.adapters.ledger_rules import may_be_restated, orphaned
 from fireflyassets.core.job import StepResult
 from fireflyassets.ports.entries import (
     Attempt,
@@ -23,7 +24,6 @@ from fireflyassets.ports.entries import (
     Claim,
     History,
     Operation,
-    unnamed,
 )
 
 if TYPE_CHECKING:
@@ -39,15 +39,17 @@ class LedgerCalls(LedgerBase):
     def history(self, job_id: str) -> History:
         """Return everything sent and made for a job, read consistently, all pages."""
         condition = Condition("#jobId = :job", {":job": to.text(job_id)})
-        kinds: dict[str, list[to.Item]] = {}
-        for item in self._database.pages(query(self._tables.work, condition)):
-            kind, _, _ = to.Reader(item).text("sk").partition("#")
-            kinds.setdefault(f"{kind}#", []).append(item)
-        results = map(work_codec.result_of, kinds.get(work_codec.STEP, []))
+        items = list(self._database.pages(query(self._tables.work, condition)))
+        results = filter(None, map(work_codec.result_of, items))
+        found: dict[tuple[str, int], Operation] = {}
+        for one in chain.from_iterable(map(work_codec.operations_of, items)):
+            key = (one.vendor_id, one.output)
+            if may_be_restated(found.get(key)):
+                found[key] = one
         return History(
             steps={(result.step, result.generation): result for result in results},
-            attempts=tuple(map(work_codec.attempt_of, kinds.get(work_codec.ATTEMPT, []))),
-            operations=tuple(map(work_codec.operation_of, kinds.get(work_codec.OPERATION, []))),
+            attempts=tuple(filter(None, map(work_codec.attempt_of, items))),
+            operations=tuple(found[key] for key in sorted(found)),
         )
 
     def begin_attempt(self, attempt: Attempt) -> bool:
@@ -83,18 +85,9 @@ class LedgerCalls(LedgerBase):
             status_url=status_url,
             cancel_url=cancel_url,
         )
-        nameless = [
-            work_codec.operation_key(attempt.job_id, unnamed(attempt), one.output)
-            for one in operations
-        ]
-        table = self._tables.work
-        self._write_what_is_new(
-            [self._noted(accepted)],
-            [
-                *({"Delete": {"TableName": table, "Key": key}} for key in nameless),
-                *(self._new(work_codec.operation_item(one)) for one in operations),
-            ],
-        )
+        change = noted(accepted).and_also(work_codec.named(operations))
+        # Whose row it is matters no more once the vendor has answered.
+        self._write(attempt, change.and_also(Change({_CREATOR: None})))
 
     def close_attempt(
         self,
@@ -107,13 +100,11 @@ class LedgerCalls(LedgerBase):
     ) -> None:
         """Note how a send ended that made nothing; the vendor's id, if any, stays."""
         closed = replace(attempt, state=state, fault=fault, counts=counts)
-        self._write_what_is_new([self._noted(closed)], self._booked(operations))
+        self._write(attempt, noted(closed).and_also(work_codec.booked(operations)))
 
-    def _noted(self, attempt: Attempt) -> "TransactWriteItemTypeDef":
-        """Write all that *attempt* says over what is known; what it does not say stays."""
-        said = {**work_codec.attempt_attributes(attempt), **work_codec.open_attributes(attempt)}
+    def _write(self, attempt: Attempt, change: Change) -> None:
         key = work_codec.attempt_key(attempt)
-        return {"Update": update(self._tables.work, key, Change(said))}
+        self._database.update(update(self._tables.work, key, change))
 
     def bind(self, claim: Claim, result: StepResult, operations: Sequence[Operation]) -> None:
         """Write a step's result and state its operation rows; another send's result stays."""
@@ -125,14 +116,9 @@ class LedgerCalls(LedgerBase):
             raise lost(claim)
 
     def book(self, operations: Sequence[Operation]) -> None:
-        """Write operation rows that belong to no result."""
-        writes = self._booked(operations)
-        while writes:
-            chunk, rest = writes[:TRANSACTION_ITEMS], writes[TRANSACTION_ITEMS:]
-            answer = self._database.transact(chunk)
-            known = set[int]() if isinstance(answer, Committed) else set(answer.failed)
-            kept = [] if isinstance(answer, Committed) else chunk
-            writes = [part for place, part in enumerate(kept) if place not in known] + rest
+        """Write operations that belong to no result, send by send."""
+        for key, change in _by_send(operations, work_codec.booked):
+            self._database.update(update(self._tables.work, key, change))
 
     def _make(
         self,
@@ -142,49 +128,57 @@ class LedgerCalls(LedgerBase):
     ) -> bool:
         """Write a result, or orphan its operations if another send's is there; False by *guard*.
 
-        Its send, if it has a row, is owed nothing more either way.
+        Its send is owed nothing more either way.
         """
-        table, item = self._tables.work, work_codec.result_item(result)
-        send = work_codec.send_key(result.job_id, result.step, result.generation, result.n)
-        change = Change({"bound": to.flag(value=True), "open": None, "openAt": None})
-        heard: TransactWriteItemTypeDef = {
-            "Update": update(table, send, change, Condition("attribute_exists(#sk)"))
-        }
         n: to.Item = {":n": to.number(result.n)}
-        ours = Condition("attribute_not_exists(#sk) OR #n = :n", n)
-        stated: list[TransactWriteItemTypeDef] = [
-            {"Put": put(table, work_codec.operation_item(one))} for one in operations
-        ]
-        if self._write_what_is_new([guard, {"Put": put(table, item, ours)}], [heard, *stated]):
-            return True
-        key: to.Item = {"jobId": item["jobId"], "sk": item["sk"]}
-        another: TransactWriteItemTypeDef = {
-            "ConditionCheck": check(table, key, Condition("#n <> :n", n))
-        }
-        orphans = self._booked([orphaned(one) for one in operations])
-        return self._write_what_is_new([guard, another], [heard, *orphans])
-
-    def _write_what_is_new(
-        self,
-        guards: "Sequence[TransactWriteItemTypeDef]",
-        writes: "list[TransactWriteItemTypeDef]",
-    ) -> bool:
-        """Write together what is not known yet; False, and nothing, if a guard fails."""
-        while True:
-            answer = self._database.transact([*guards, *writes])
-            if isinstance(answer, Committed):
-                return True
-            if any(place < len(guards) for place in answer.failed):
-                return False
-            kept = enumerate(writes, len(guards))
-            writes = [part for place, part in kept if place not in answer.failed]
-
-    def _booked(self, operations: Sequence[Operation]) -> "list[TransactWriteItemTypeDef]":
-        better = Condition(
-            "attribute_not_exists(#sk) OR #cause = :restated", {":restated": to.text(RESTATED)}
+        free = Condition("attribute_not_exists(#result) OR #result.#n = :n", n)
+        kept = Change({"result": work_codec.result_attribute(result)})
+        stated = _by_send(operations, work_codec.stated)
+        answer = self._database.transact([guard, *self._heard(result, kept, free, stated)])
+        if isinstance(answer, Committed) or 0 in answer.failed:
+            return isinstance(answer, Committed)
+        another = Condition("#result.#n <> :n", n)
+        orphans = _by_send(map(orphaned, operations), work_codec.booked)
+        answer = self._database.transact(
+            [guard, *self._heard(result, Change({}), another, orphans)]
         )
-        items = map(work_codec.operation_item, operations)
-        return [{"Put": put(self._tables.work, item, better)} for item in items]
+        return isinstance(answer, Committed)
 
-    def _new(self, item: to.Item) -> "TransactWriteItemTypeDef":
-        return {"Put": put(self._tables.work, item, new("sk"))}
+    def _heard(
+        self,
+        result: StepResult,
+        kept: Change,
+        condition: Condition,
+        booked: Iterable[tuple[to.Item, Change]],
+    ) -> "list[TransactWriteItemTypeDef]":
+        """Return one write for each item: the step's first send, by *condition*, and the others."""
+        of = (result.step, result.generation)
+        send = work_codec.send_key(result.job_id, *of, result.n)
+        first = work_codec.result_key(result)
+        said = work_codec.send_attributes(*of, result.n)
+        heard = Change({"open": None, "openAt": None}, firsts=said)
+        changes: dict[str, tuple[to.Item, Change]] = {}
+        kept = replace(kept, firsts=work_codec.send_attributes(*of, work_codec.FIRST))
+        for key, change in ((first, kept), (send, heard), *booked):
+            _, known = changes.get(sort := to.Reader(key).text("sk"), (key, Change({})))
+            changes[sort] = (key, known.and_also(change))
+        table, sort = self._tables.work, to.Reader(first).text("sk")
+        return [
+            {"Update": update(table, key, change, condition if name == sort else None)}
+            for name, (key, change) in changes.items()
+        ]
+
+
+def noted(attempt: Attempt) -> Change:
+    """Return what writes all that *attempt* says; what it does not say stays."""
+    return Change({**work_codec.attempt_attributes(attempt), **work_codec.open_attributes(attempt)})
+
+
+def _by_send(
+    operations: Iterable[Operation], change: Callable[[list[Operation]], Change]
+) -> list[tuple[to.Item, Change]]:
+    """Return what *change* makes of each send's operations, under the send's key."""
+    sends: dict[tuple[str, str, int, int], list[Operation]] = {}
+    for one in operations:
+        sends.setdefault((one.job_id, one.step, one.generation, one.n), []).append(one)
+    return [(work_codec.send_key(*send), change(rows)) for send, rows in sends.items()]

@@ -16,7 +16,7 @@ from fireflyassets.adapters.aws.attributes import Item, Reader
 from fireflyassets.adapters.aws.booking import as_read, settled, written
 from fireflyassets.adapters.aws.database import Applied, Committed, query
 from fireflyassets.adapters.aws.expressions import Change, Condition, check, update
-from fireflyassets.adapters.aws.ledger_calls import LedgerCalls
+from fireflyassets.adapters.aws.ledger_calls import LedgerCalls, noted
 from fireflyassets.adapters.aws.ledger_turns import ended
 from fireflyassets.adapters.aws.tables import OPEN_CALLS, RUNNING
 from fireflyassets.adapters.ledger_rules import check_unowned, decided
@@ -56,7 +56,7 @@ class LedgerLeftovers(LedgerCalls):
         ]
         items = self._database.get_many(self._tables.work, keys)
         still = [work_codec.attempt_of(item) for item in items if Reader(item).has("open")]
-        mine = [one for one in still if one.is_open]
+        mine = [one for one in still if one and one.is_open]
         return sorted(mine, key=lambda one: (one.submitted_at, one.job_id, one.step, one.n))
 
     def stranded(self, *, most: int) -> list[JobRow]:
@@ -136,14 +136,14 @@ class LedgerLeftovers(LedgerCalls):
     ) -> bool:
         """Write a decision on an unknown send, what it books and how its job moves."""
         after = decided(attempt, decision)
-        said = {**work_codec.attempt_attributes(after), **work_codec.open_attributes(after)}
+        change = noted(after).and_also(work_codec.booked(operations))
         key = work_codec.attempt_key(attempt)
-        noted = update(self._tables.work, key, Change(said), _undecided(attempt))
-        guards: list[TransactWriteItemTypeDef] = [self._moved(row, move), {"Update": noted}]
+        send = update(self._tables.work, key, change, _undecided(attempt))
+        writes: list[TransactWriteItemTypeDef] = [self._moved(row, move), {"Update": send}]
         if isinstance(move, Ending):
-            guards.append(self._event_put(closing_event(row, move)))
-            guards += self._settled(row, booked_at_end(row, move.cost), move.ended_at)
-        return self._write_what_is_new(guards, self._booked(operations))
+            writes.append(self._event_put(closing_event(row, move)))
+            writes += self._settled(row, booked_at_end(row, move.cost), move.ended_at)
+        return isinstance(self._database.transact(writes), Committed)
 
     def recost(self, row: JobRow, cost: Cost) -> bool:
         """Write what an ended job has cost by now; False if it has moved."""
@@ -230,7 +230,8 @@ def _resumed(row: JobRow, at: datetime) -> Change:
 
 def closed(row: JobRow, ending: Ending) -> Change:
     """Return what the end of a job that no wave works on writes: a new epoch, out of its line."""
-    change = ended(row.job_id, ending, booked_at_end(row, ending.cost))
+    of = (row.customer_id, row.campaign_id, row.job_id)
+    change = ended(*of, ending, booked_at_end(row, ending.cost))
     gone = dict.fromkeys(("hold", "notBefore", "queueKey", "queueSort"))
     return replace(change, sets={**change.sets, **gone}, adds={**change.adds, "epoch": 1})
 

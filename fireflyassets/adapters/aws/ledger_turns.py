@@ -1,20 +1,22 @@
 """A job's turn in a wave, in DynamoDB: claim, release, finish.
 
-Belongs here: each move of a job's status, one transaction with its event. Does not: reading rows
-for people, waves as such. No move reads a row it could state a condition on: a claim guesses the
-epoch of a job that was never claimed, and a lost guess hands the row back.
+Belongs here: each move of a job's status, one transaction with its event; nobody is told of a
+claim, which has none. Does not: reading rows for people, waves as such. No move reads a row it
+could state a condition on: a claim guesses the epoch of a job that was never claimed, and a lost
+guess hands the row back.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
+from uuid import uuid4
 
 from fireflyassets.adapters.aws import attributes as to
 from fireflyassets.adapters.aws import codec, owed_codec, review_codec
 from fireflyassets.adapters.aws.attributes import Item
 from fireflyassets.adapters.aws.booking import as_read, replayed, settled, written
-from fireflyassets.adapters.aws.database import Cancelled, Committed
+from fireflyassets.adapters.aws.database import Applied, Cancelled, Committed
 from fireflyassets.adapters.aws.expressions import Change, Condition, update
 from fireflyassets.adapters.aws.ledger_base import LedgerBase
 from fireflyassets.adapters.budget_rules import refused, replays
@@ -22,16 +24,24 @@ from fireflyassets.adapters.ledger_rules import FAULTS, as_asked, is_claimable, 
 from fireflyassets.adapters.outbox import StatusEvent, status_event
 from fireflyassets.core.budget import Booking
 from fireflyassets.core.errors import OwnershipLost
+from fireflyassets.core.ids import delivery_folder
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.status import Status
 from fireflyassets.ports.budgets import OverBudget
 from fireflyassets.ports.entries import Claim, Ending, Release
 
 if TYPE_CHECKING:
-    from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef, TransactWriteItemTypeDef
+    from mypy_boto3_dynamodb.type_defs import (
+        AttributeValueTypeDef,
+        TransactWriteItemTypeDef,
+        UpdateTypeDef,
+    )
 
 CLAIM_TRIES: Final = 3
 """One by guess, one by what stands there, one more for a job that moved in between."""
+
+_CLAIMER: Final = "claimer"
+"""Names the call that claimed a job until its turn ends, so that a retry of it knows its own."""
 
 
 class LedgerTurns(LedgerBase):
@@ -39,20 +49,22 @@ class LedgerTurns(LedgerBase):
 
     def claim(self, job_id: str, customer: str, wave_id: str, *, now: datetime) -> Claim | None:
         """Move a queued, unheld job into a wave and raise its epoch; None if it is not so."""
-        campaign = self._campaigns.get(wave_id)
         epoch = 0
-        if campaign is None:
+        if wave_id not in self._campaigns:
             row = self._row(job_id, customer)
             if row is None:
                 return None
-            campaign, epoch = row.campaign_id, row.epoch
-            self._remember(wave_id, campaign)
+            epoch = row.epoch
+            self._remember(wave_id, row.campaign_id)
         for _ in range(CLAIM_TRIES):
             claim = Claim(job_id, customer, wave_id, epoch + 1)
-            answer = self._take(claim, campaign, Status.QUEUED, now)
-            if isinstance(answer, Committed):
+            taken = self._taken(claim, Status.QUEUED, now)
+            answer = self._database.update(taken)
+            # The client repeats a write whose answer was lost: it may be our own that stands there.
+            ours = taken.get("ExpressionAttributeValues", {}).get(f":new_{_CLAIMER}")
+            if isinstance(answer, Applied) or (answer.item or {}).get(_CLAIMER) == ours:
                 return claim
-            stored = _row_of(answer)
+            stored = codec.job_row(answer.item) if answer.item else None
             if stored is None or not is_claimable(stored):
                 return None
             epoch = stored.epoch
@@ -75,21 +87,15 @@ class LedgerTurns(LedgerBase):
             month = booking.month if booking else ""
             more = replayed(self._tables, customer, month, asked)
             as_it_is = as_read(row.booking)
-            answer = self._take(claim, row.campaign_id, Status.DLQ, now, as_it_is, more)
-            if isinstance(answer, Committed):
+            taken = self._taken(claim, Status.DLQ, now, as_it_is)
+            if isinstance(self._database.transact([{"Update": taken}, *more]), Committed):
                 return claim
         return None
 
-    def _take(
-        self,
-        claim: Claim,
-        campaign: str,
-        source: Status,
-        now: datetime,
-        booked: Condition | None = None,
-        more: "Sequence[TransactWriteItemTypeDef]" = (),
-    ) -> Committed | Cancelled:
-        """Move the job from *source* to running; leaving ``dlq`` passes the queue on its way."""
+    def _taken(
+        self, claim: Claim, source: Status, now: datetime, booked: Condition | None = None
+    ) -> "UpdateTypeDef":
+        """Return the move from *source* to running; leaving ``dlq`` passes the queue on its way."""
         replayed = source is Status.DLQ
         ended = ("ttl", "endedAt", "endedKey", "deadKey", "failure") if replayed else ()
         change = Change(
@@ -100,6 +106,7 @@ class LedgerTurns(LedgerBase):
                 "runningSort": codec.running_sort(claim.wave_id, claim.job_id),
                 "epoch": to.number(claim.epoch),
                 "updatedAt": to.instant(now),
+                _CLAIMER: to.text(uuid4().hex[:12]),
                 # Whoever runs a job again may have mended what killed its processes.
                 **({"crashes": to.number(0)} if replayed else {}),
                 **written(claim.booking),
@@ -113,8 +120,8 @@ class LedgerTurns(LedgerBase):
             "#status = :source AND #epoch = :epoch AND attribute_not_exists(#hold)",
             {":source": to.text(source), ":epoch": to.number(claim.epoch - 1)},
         )
-        event = _event(claim, campaign, Status.RUNNING, claim.epoch, now)
-        return self._move(claim, change, condition.and_also(booked), event, more)
+        key = codec.job_key(claim.job_id, claim.customer)
+        return update(self._tables.jobs, key, change, condition.and_also(booked))
 
     def release(self, claim: Claim, release: Release, *, now: datetime) -> Status:
         """Give a job back, or cancel it as asked, with its event; a takeover raises the epoch."""
@@ -150,7 +157,8 @@ class LedgerTurns(LedgerBase):
         after = claim.booking.settled(ending.cost) if claim.booking else None
         of = (claim.job_id, claim.customer)
         more = settled(self._tables, *of, claim.booking, after, ending.ended_at)
-        answer = self._move(claim, ended(claim.job_id, ending, after), condition, event, more)
+        change = ended(claim.customer, event.campaign, claim.job_id, ending, after)
+        answer = self._move(claim, change, condition, event, more)
         if isinstance(answer, Committed):
             return ending.status
         row = _row_of(answer)
@@ -205,13 +213,16 @@ class LedgerTurns(LedgerBase):
         return row.campaign_id
 
 
-def ended(job_id: str, ending: Ending, booking: Booking | None) -> Change:
+def ended(
+    customer: str, campaign: str, job_id: str, ending: Ending, booking: Booking | None
+) -> Change:
     """Return what an ending writes into a job's row, and what it takes of budgets from then on."""
+    folder, is_done = delivery_folder(customer, campaign, job_id), ending.status is Status.SUCCEEDED
     return Change(
         sets={
             "status": to.text(ending.status),
             "reason": None if ending.reason is None else to.text(ending.reason),
-            "outputs": to.texts(ending.outputs),
+            "outputs": to.within(folder, ending.outputs),
             "looks": review_codec.looks_attribute(ending.looks),
             **codec.cost_attributes(job_id, ending.cost),
             **written(booking),
@@ -223,6 +234,9 @@ def ended(job_id: str, ending: Ending, booking: Booking | None) -> Change:
             "ttl": to.epoch(ending.ttl) if ending.ttl else None,
             "failure": None if ending.failure is None else to.text(ending.failure),
             **owed_codec.owing(ending),
+            _CLAIMER: None,
+            # It goes into no line again; without its place there the row stays below a kilobyte.
+            **(dict.fromkeys(("queueHome", "queuePlace")) if is_done else {}),
             **({"runId": to.text(ending.run_id)} if ending.run_id else {}),
         },
         adds={"attempts": 1} if ending.status in FAULTS else {},

@@ -2,31 +2,44 @@
 
 Belongs here: attribute names and sort keys of what was sent and made for a job. Does not: jobs
 and waves (``aws/codec.py``). Numbers in sort keys are padded, so that keys sort as numbers do.
+
+One item for each send: what it is, what is booked for it, and, in a step's first, the step's
+result. A paid call is so three small writes, each billed by the kilobyte of one item.
 """
 
+from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from fireflyassets.adapters.aws import attributes as to
 from fireflyassets.adapters.aws.attributes import Item, Reader
+from fireflyassets.adapters.aws.expressions import Change
+from fireflyassets.adapters.ledger_rules import RESTATED
 from fireflyassets.core.failure import Family
 from fireflyassets.core.job import Picture, StepResult
 from fireflyassets.core.money import Cause
-from fireflyassets.ports.entries import Attempt, AttemptState, Decision, Operation, Verdict
+from fireflyassets.ports.entries import (
+    UNNAMED,
+    Attempt,
+    AttemptState,
+    Decision,
+    Operation,
+    Verdict,
+    unnamed,
+)
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef
 
-STEP: Final = "step#"
-ATTEMPT: Final = "attempt#"
-OPERATION: Final = "operation#"
+FIRST: Final = 1
+"""The number of a step's first send."""
 OPEN: Final = "open"
 """What the sends that are owed an answer are found under."""
-
-
-def work_key(job_id: str, sort: str) -> Item:
-    """Return the primary key of a piece of a job's work."""
-    return {"jobId": to.text(job_id), "sk": to.text(sort)}
+_NAMED: Final = ("taken", "spent")
+_NAMELESS: Final = ("maybe", "perhaps")
+"""Places of operations by the vendor's id and by their send alone: the first of each holds what may
+be restated, the second what says more. Neither is written over, so that no write needs a look."""
 
 
 def attempt_key(attempt: Attempt) -> Item:
@@ -36,7 +49,17 @@ def attempt_key(attempt: Attempt) -> Item:
 
 def send_key(job_id: str, step: str, generation: int, n: int) -> Item:
     """Return the primary key of a step's n-th send."""
-    return work_key(job_id, f"{ATTEMPT}{step}#{generation:04d}#{n:05d}")
+    return {"jobId": to.text(job_id), "sk": to.text(f"{step}#{generation:04d}#{n:05d}")}
+
+
+def result_key(result: StepResult) -> Item:
+    """Return the primary key of what holds a step's result: its first send, whichever made it."""
+    return send_key(result.job_id, result.step, result.generation, FIRST)
+
+
+def send_attributes(step: str, generation: int, n: int) -> Item:
+    """Return what every item says: the parts of its own key."""
+    return {"step": to.text(step), "generation": to.number(generation), "n": to.number(n)}
 
 
 def open_attributes(attempt: Attempt) -> "dict[str, AttributeValueTypeDef | None]":
@@ -70,9 +93,7 @@ def attempt_attributes(attempt: Attempt) -> Item:
         "decidedWhy": decision.why if decision else None,
     }
     return {
-        "step": to.text(attempt.step),
-        "generation": to.number(attempt.generation),
-        "n": to.number(attempt.n),
+        **send_attributes(attempt.step, attempt.generation, attempt.n),
         "family": to.text(attempt.family),
         "organisation": to.text(attempt.organisation),
         "wave": to.text(attempt.wave_id),
@@ -86,9 +107,11 @@ def attempt_attributes(attempt: Attempt) -> Item:
     }
 
 
-def attempt_of(item: Item) -> Attempt:
-    """Return the attempt of an item."""
+def attempt_of(item: Item) -> Attempt | None:
+    """Return the attempt of an item; None where nobody wrote that it began."""
     read = Reader(item)
+    if not read.has("state"):
+        return None
     return Attempt(
         job_id=read.text("jobId"),
         step=read.text("step"),
@@ -120,44 +143,39 @@ def _decision(read: Reader) -> Decision | None:
     return Decision(verdict, by=by, at=read.instant("decidedAt"), why=why)
 
 
-def result_item(result: StepResult) -> Item:
-    """Return the item of a step's result."""
+def result_attribute(result: StepResult) -> "AttributeValueTypeDef":
+    """Return a step's result as a map."""
     picture = result.picture
-    return to.present(
-        {
-            **work_key(result.job_id, f"{STEP}{result.step}#{result.generation:04d}"),
-            "step": to.text(result.step),
-            "generation": to.number(result.generation),
-            "n": to.number(result.n),
-            "picture": to.mapping(
-                {
-                    "key": to.text(picture.key),
-                    "sha256": to.text(picture.sha256),
-                    "mediaType": to.text(picture.media_type),
-                    "width": to.number(picture.width),
-                    "height": to.number(picture.height),
-                    "sizeBytes": to.number(picture.size_bytes),
-                }
-            ),
-            "operations": to.number(result.operations),
-            "model": None if result.model is None else to.text(result.model),
-            "seed": None if result.seed is None else to.number(result.seed),
-            "ignoredWords": to.flag(value=True) if result.ignored_words else None,
-            "facts": to.mapping({name: to.text(fact) for name, fact in result.facts.items()}),
-        }
-    )
+    held: dict[str, AttributeValueTypeDef | None] = {
+        "n": to.number(result.n),
+        "key": to.text(picture.key),
+        "sha256": to.text(picture.sha256),
+        "mediaType": to.text(picture.media_type),
+        "width": to.number(picture.width),
+        "height": to.number(picture.height),
+        "sizeBytes": to.number(picture.size_bytes),
+        "operations": to.number(result.operations),
+        "model": None if result.model is None else to.text(result.model),
+        "seed": None if result.seed is None else to.number(result.seed),
+        "ignoredWords": to.flag(value=True) if result.ignored_words else None,
+        "facts": to.mapping({name: to.text(fact) for name, fact in result.facts.items()}),
+    }
+    return to.mapping(to.present(held))
 
 
-def result_of(item: Item) -> StepResult:
-    """Return the step's result of an item."""
-    read = Reader(item)
+def result_of(item: Item) -> StepResult | None:
+    """Return the step's result that an item holds, if it is a step's first send and has one."""
+    row = Reader(item)
+    if not row.has("result"):
+        return None
+    read = row.mapping("result")
     facts = read.mapping("facts")
     return StepResult(
-        job_id=read.text("jobId"),
-        step=read.text("step"),
-        generation=read.integer("generation"),
+        job_id=row.text("jobId"),
+        step=row.text("step"),
+        generation=row.integer("generation"),
         n=read.integer("n"),
-        picture=_picture(read.mapping("picture")),
+        picture=_picture(read),
         operations=read.decimal("operations"),
         model=read.maybe_text("model"),
         seed=read.maybe_integer("seed"),
@@ -177,43 +195,88 @@ def _picture(read: Reader) -> Picture:
     )
 
 
-def operation_key(job_id: str, vendor_id: str, output: int) -> Item:
-    """Return the primary key of an operation row."""
-    return work_key(job_id, f"{OPERATION}{vendor_id}#{output:04d}")
+def booked(operations: Iterable[Operation]) -> Change:
+    """Return what books operations of one send: a cause that says more stands, whoever is late."""
+    rows = list(operations)
+    weaker = [_place(replace(one, cause=RESTATED)) for one in rows if one.cause is not RESTATED]
+    return Change(
+        dict.fromkeys(weaker), firsts={_place(one): _charge(one) for one in rows} | _of(rows)
+    )
 
 
-def operation_item(operation: Operation) -> Item:
-    """Return the item of an operation row."""
-    return {
-        **operation_key(operation.job_id, operation.vendor_id, operation.output),
-        "vendorId": to.text(operation.vendor_id),
-        "output": to.number(operation.output),
-        "step": to.text(operation.step),
-        "generation": to.number(operation.generation),
-        "n": to.number(operation.n),
-        "customer": to.text(operation.customer),
-        "campaign": to.text(operation.campaign),
-        "operations": to.number(operation.operations),
-        "rateCard": to.text(operation.rate_card),
-        "cause": to.text(operation.cause),
-        "bookedAt": to.instant(operation.booked_at),
-    }
+def stated(operations: Iterable[Operation]) -> Change:
+    """Return what states operations of one send, whatever was known of them."""
+    rows = list(operations)
+    change, sure = booked(rows), {_place(one): _charge(one) for one in rows}
+    return Change({**change.sets, **sure}, firsts=_of(rows))
 
 
-def operation_of(item: Item) -> Operation:
-    """Return the operation of an item."""
+def named(operations: Iterable[Operation]) -> Change:
+    """Return what books operations by the vendor's id, no more by their send alone."""
+    rows = list(operations)
+    change = booked(rows)
+    nameless = [f"{place}_{one.output}" for one in rows for place in _NAMELESS]
+    return Change({**change.sets, **dict.fromkeys(nameless)}, firsts=change.firsts)
+
+
+def operations_of(item: Item) -> list[Operation]:
+    """Return the operations that an item holds, each as the surest cause has it."""
     read = Reader(item)
+    found: dict[str, Operation] = {}
+    for place in (*_NAMED, *_NAMELESS):
+        for name in read.names():
+            kind, _, output = name.rpartition("_")
+            if kind == place:
+                found[f"{place in _NAMED}#{output}"] = _operation(read, name, int(output))
+    return list(found.values())
+
+
+def _place(operation: Operation) -> str:
+    """Return the attribute of an operation: by the vendor's id or without, by what is known."""
+    nameless = operation.vendor_id.startswith(UNNAMED)
+    weak, sure = _NAMELESS if nameless else _NAMED
+    return f"{weak if operation.cause is RESTATED else sure}_{operation.output}"
+
+
+def _charge(operation: Operation) -> "AttributeValueTypeDef":
+    return to.mapping(
+        {
+            "operations": to.number(operation.operations),
+            "rateCard": to.text(operation.rate_card),
+            "cause": to.text(operation.cause),
+            "bookedAt": to.instant(operation.booked_at),
+        }
+    )
+
+
+def _of(operations: Iterable[Operation]) -> Item:
+    """Return what the operations of one send have in common."""
+    common: Item = {}
+    for one in operations:
+        common |= {"customer": to.text(one.customer), "campaign": to.text(one.campaign)}
+        common |= send_attributes(one.step, one.generation, one.n)
+        if not one.vendor_id.startswith(UNNAMED):
+            common["vendorId"] = to.text(one.vendor_id)
+    return common
+
+
+def _operation(row: Reader, name: str, output: int) -> Operation:
+    charge, send = (
+        row.mapping(name),
+        (row.text("step"), row.integer("generation"), row.integer("n")),
+    )
+    is_named = name.startswith(_NAMED)
     return Operation(
-        job_id=read.text("jobId"),
-        vendor_id=read.text("vendorId"),
-        output=read.integer("output"),
-        step=read.text("step"),
-        generation=read.integer("generation"),
-        n=read.integer("n"),
-        customer=read.text("customer"),
-        campaign=read.text("campaign"),
-        operations=read.decimal("operations"),
-        rate_card=read.text("rateCard"),
-        cause=Cause(read.text("cause")),
-        booked_at=read.instant("bookedAt"),
+        job_id=row.text("jobId"),
+        vendor_id=row.text("vendorId") if is_named else unnamed(*send),
+        output=output,
+        step=send[0],
+        generation=send[1],
+        n=send[2],
+        customer=row.text("customer"),
+        campaign=row.text("campaign"),
+        operations=charge.decimal("operations"),
+        rate_card=charge.text("rateCard"),
+        cause=Cause(charge.text("cause")),
+        booked_at=charge.instant("bookedAt"),
     )

@@ -47,7 +47,14 @@ class MemoryCalls:
         """Note an accepted attempt and book it by its id, no more by its send."""
         self.note(attempt)
         for operation in operations:
-            self._operations.pop((attempt.job_id, unnamed(attempt), operation.output), None)
+            self._operations.pop(
+                (
+                    attempt.job_id,
+                    unnamed(attempt.step, attempt.generation, attempt.n),
+                    operation.output,
+                ),
+                None,
+            )
             self._operations.setdefault(_operation_key(operation), operation)
 
     def is_still(self, attempt: Attempt) -> bool:

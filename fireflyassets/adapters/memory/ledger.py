@@ -143,7 +143,7 @@ class MemoryLedger(MemoryDead, MemoryJudging, JobLedger):
             return self._take(turns.reclaimed(row, wave_id, now))
 
     def _take(self, row: JobRow) -> Claim:
-        self._write(row)
+        self._keep(row)
         return Claim.standing(row)
 
     def release(self, claim: Claim, release: Release, *, now: datetime) -> Status:

@@ -60,6 +60,8 @@ def test_everything_is_there_and_asking_twice_is_fine(
                 "dead": (["deadKey", "endedAt"], "KEYS_ONLY"),
                 "owed": (["owedKey", "owedAt"], "KEYS_ONLY"),
                 "running": (["runningKey", "runningSort"], "KEYS_ONLY"),
+                "unreviewed": (["reviewKey", "campaignSort"], "ALL"),
+                "unshown": (["unshownKey", "unshownAt"], "KEYS_ONLY"),
             },
         ),
         ("work", ["jobId", "sk"], {"open": (["open", "openAt"], "KEYS_ONLY")}),
@@ -156,6 +158,9 @@ def test_job_stands_in_the_indexes_of_its_state(wired: WiredLedger) -> None:
         # Until its snapshot is written, whatever else becomes of it.
         owed = [item.pop(name, None) is None for name in ("owedKey", "owedAt", "owedFault")]
         assert owed in ([True] * 3, [False] * 3)
+        # The word by which a claim knows its own repetition.
+        assert ("claimer" in item) == (item["status"]["S"] != "dlq")
+        item.pop("claimer", None)
         assert item == codec.job_item(codec.job_row(item))
 
     claim = wired.world.running()

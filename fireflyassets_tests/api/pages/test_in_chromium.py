@@ -139,6 +139,20 @@ def planned(here: Site, watched: Watched) -> list[str]:
 
 
 @in_a_browser
+def test_the_tables_of_a_plan_are_whole_on_a_phone(here: Site, browser: Chromium) -> None:
+    """Nobody has to find out that a table goes on to the right: each fits."""
+    with looking(browser, width=390) as watched:
+        here.sign_in(watched.page)
+        here.open(watched.page, f"{HERE}/plan")
+        plan(watched, BRIEF)
+        hidden = watched.page.locator(".scroll").evaluate_all(
+            "all => all.map(one => one.scrollWidth > one.clientWidth)"
+        )
+
+    assert hidden == [False, False, False]
+
+
+@in_a_browser
 def test_a_person_plans_a_brief_and_releases_it(browser: Chromium) -> None:
     """A file is chosen, its plan shows what is refused, and one click makes the rest."""
     with site() as fresh, looking(browser, width=1280) as watched:
