@@ -56,6 +56,7 @@ from fireflyassets.stages.intake import Intake
 from fireflyassets.stages.outlook import Outlook
 from fireflyassets.stages.pinning import Pins
 from fireflyassets.stages.planning import Planning
+from fireflyassets.stages.recall import Recalls
 from fireflyassets.stages.replay import Replays
 from fireflyassets.stages.retries import Retries
 from fireflyassets.stages.review import Reviews
@@ -135,6 +136,9 @@ class Desk:
         self.steering = Steering(ports.ledger, ports.clock, keep)
         self.reviews = Reviews(ports.ledger, ports.clock, keep, lambda: uuid4().hex)
         self.showing = Showing(ports.ledger, ports.objects)
+        self.recalls = Recalls(
+            ports.ledger, ports.webhooks, ports.catalogue, self._pins, self.reviews
+        )
         self.endpoints = Endpoints(ports.webhooks, ports.clock)
         self.topic_accounts = settings.webhook_topic_accounts
         self.api_keys = ApiKeys(ports.api_keys, ports.clock, secrets.token_hex)

@@ -17,6 +17,7 @@ from fireflyassets.api.pages import (
     mending_pages,
     metric_pages,
     plan_pages,
+    recall_pages,
     review_pages,
     sign_in,
     webhook_pages,
@@ -42,6 +43,7 @@ ROUTERS: Final = (
     metric_pages.router,
     webhook_pages.router,
     review_pages.router,
+    recall_pages.router,
 )
 
 

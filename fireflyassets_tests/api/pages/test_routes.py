@@ -26,6 +26,7 @@ FIELDS = {
     "like": CAMPAIGN,
     "campaign": "new",
     "title": "New",
+    "since": "2020-01-01T00:00:00Z",
 }
 
 

@@ -57,6 +57,11 @@ PAGES: dict[str, dict[str, Callable[[Site], str]]] = {
         "webhooks": lambda _: "/webhooks",
         "webhooks, done": lambda _: "/webhooks?done=test",
     },
+    "/recall": {
+        "recall": lambda _: "/recall",
+        "recall, with hits": lambda _: "/recall?since=2020-01-01T00:00:00Z",
+        "recall, refused": lambda _: "/recall?since=yesterday",
+    },
     "/metrics": {"metrics": lambda _: "/metrics"},
     "/signed-out": {"signed out": lambda _: "/signed-out"},
 }
