@@ -17,7 +17,7 @@ def test_a_recall_shows_what_it_hits_and_then_takes_it_out_of_use() -> None:
     job_id = finished(here.desk)
     ledger = here.desk.door.ledger
     shown = here.browser.open(f"{PREFIX}/recall?since={SINCE}").text
-    assert "1 jobs would be hit" in shown
+    assert "1 job would be hit" in shown
     proof = re.findall(r'name="proof" value="([^"]*)"', shown)[0]
     form = {"proof": proof, "since": SINCE, "reason": "The licence has ended"}
 
@@ -29,7 +29,7 @@ def test_a_recall_shows_what_it_hits_and_then_takes_it_out_of_use() -> None:
 
     done = here.browser.ask("POST", f"{PREFIX}/recall/go", data={**form, "sure": "yes"})
 
-    assert "1 jobs recalled" in done.text
+    assert "1 job recalled" in done.text
     row = ledger.jobs(CUSTOMER, [job_id])[job_id]
     assert row.human_reviewed is HumanReview.REJECTED
     assert ledger.judgements(job_id)[0].note == "The licence has ended"
