@@ -11,7 +11,7 @@ PYTEST := $(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 DEBIAN_PACKAGES := redis-server postgresql chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test test-full check openapi-check format bench-aws-calls bench-chaos bench-demo bench-fairness bench-fence bench-intake bench-limiter bench-plan bench-polling bench-scale bench-waves bench-webhooks debian-packages
+.PHONY: help demo up test test-full check openapi-check format bench-aws-calls bench-chaos bench-demo bench-fairness bench-fence bench-intake bench-limiter bench-plan bench-polling bench-review bench-scale bench-waves bench-webhooks debian-packages
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' \
@@ -83,6 +83,9 @@ bench-plan: $(STAMP) ## Plan 1,000 jobs and make them, plan 10,000 rows; write o
 
 bench-polling: $(STAMP) ## Measure polls, lag and memory with 1,000 jobs in flight; write out/bench/polling.json.
 	@$(BIN)/python benchmarks/polling.py
+
+bench-review: $(STAMP) debian-packages ## Show 1,000 renditions to a reviewer, decide on 500; write out/bench/review.json, fail where a bound is missed.
+	@$(BIN)/python benchmarks/review.py
 
 bench-aws-calls: $(STAMP) ## Count what a job of three aspects asks of AWS; write out/bench/aws-calls.json.
 	@$(BIN)/python benchmarks/aws_calls.py $(ARGS)

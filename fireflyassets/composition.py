@@ -61,11 +61,14 @@ from fireflyassets.stages.letters import Letters
 from fireflyassets.stages.outlook import Outlook
 from fireflyassets.stages.pinning import Pins
 from fireflyassets.stages.planning import Planning
+from fireflyassets.stages.recall import Recalls
 from fireflyassets.stages.relay import Relay
 from fireflyassets.stages.replay import Replays
 from fireflyassets.stages.retries import Retries
+from fireflyassets.stages.review import Reviews
 from fireflyassets.stages.telling import Telling
 from fireflyassets.wave.asking import Asking
+from fireflyassets.wave.endings import keeping
 
 if TYPE_CHECKING:
     from fireflyassets.adapters.guarded_http import Guard
@@ -181,6 +184,13 @@ def holding(made: Factory) -> Holding:
 def retries(made: Factory) -> Retries:
     """Return what tells how much jobs have spent of their budgets of tries."""
     return Retries(Pins(made.objects, made.catalogue), made.settings.replays_per_job)
+
+
+def recalls(made: Factory) -> Recalls:
+    """Return the use case of recalls."""
+    pins = Pins(made.objects, made.catalogue)
+    reviews = Reviews(made.ledger, made.clock, keeping(pins), lambda: secrets.token_hex(16))
+    return Recalls(made.ledger, made.webhooks, made.catalogue, pins, reviews)
 
 
 def letters(made: Factory) -> Letters:

@@ -75,8 +75,8 @@ class PillowPictures(PictureReader):
         return said if isinstance(said, bytes) else None
 
     def thumbnail(self, content: bytes, *, width: int) -> bytes:
-        """Return *content* as WebP within a 4:3 box of *width* pixels."""
-        with Image.open(io.BytesIO(content), formats=_FORMATS) as picture:
+        """Return *content* as WebP within a 4:3 box of *width* pixels; of a PSD what it shows."""
+        with Image.open(io.BytesIO(content), formats=(*_FORMATS, "PSD")) as picture:
             picture.draft("RGB", (width, width))
             small = picture.convert("RGB")
             small.thumbnail((width, width * 3 // 4))

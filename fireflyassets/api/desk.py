@@ -7,7 +7,6 @@ Belongs here: the bundle of ports, who may pass. Does not: routes, what a token 
 import secrets
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import cached_property
 from http import HTTPStatus
 from threading import BoundedSemaphore, Lock
@@ -28,8 +27,7 @@ from fireflyassets.api.thumbnails import Thumbnails
 from fireflyassets.api.tokens import Bearers, Caller, Refused
 from fireflyassets.core import ids
 from fireflyassets.core.api_key import Scope
-from fireflyassets.core.campaign import Retention
-from fireflyassets.core.errors import CampaignOutOfService, UnknownCampaign
+from fireflyassets.core.errors import CampaignOutOfService
 from fireflyassets.core.hosts import is_loopback
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.request import Problem
@@ -59,6 +57,7 @@ from fireflyassets.stages.intake import Intake
 from fireflyassets.stages.outlook import Outlook
 from fireflyassets.stages.pinning import Pins
 from fireflyassets.stages.planning import Planning
+from fireflyassets.stages.recall import Recalls
 from fireflyassets.stages.replay import Replays
 from fireflyassets.stages.retries import Retries
 from fireflyassets.stages.review import Reviews
@@ -66,7 +65,7 @@ from fireflyassets.stages.showing import Showing
 from fireflyassets.stages.steering import Steering
 from fireflyassets.wave.asking import Asking
 from fireflyassets.wave.assembly import LimitsOf
-from fireflyassets.wave.endings import KEEP
+from fireflyassets.wave.endings import keeping
 
 _BEARER: Final = HTTPBearer(
     auto_error=False,
@@ -133,10 +132,15 @@ class Desk:
         self.planning = Planning(self.intake, self.outlook)
         self.seals = Seals(settings.session_keys) if settings.session_keys else None
         self.thumbnails = Thumbnails(ports.ledger, ports.objects, ports.pictures)
-        self.steering = Steering(ports.ledger, ports.clock, self._keep)
+        self._pins = Pins(ports.objects, ports.catalogue)
+        keep = keeping(self._pins)
+        self.steering = Steering(ports.ledger, ports.clock, keep)
         self.holding = Holding(ports.ledger, ports.objects, ports.clock)
-        self.reviews = Reviews(ports.ledger, ports.clock, self._keep, lambda: uuid4().hex)
+        self.reviews = Reviews(ports.ledger, ports.clock, keep, lambda: uuid4().hex)
         self.showing = Showing(ports.ledger, ports.objects)
+        self.recalls = Recalls(
+            ports.ledger, ports.webhooks, ports.catalogue, self._pins, self.reviews
+        )
         self.endpoints = Endpoints(ports.webhooks, ports.clock)
         self.topic_accounts = settings.webhook_topic_accounts
         self.api_keys = ApiKeys(ports.api_keys, ports.clock, secrets.token_hex)
@@ -156,7 +160,6 @@ class Desk:
         self.decoding = Lock()
         self.house_tenant = settings.house_tenant
         self._replays = settings.replays_per_job
-        self._pins = Pins(ports.objects, ports.catalogue)
         self.retries = Retries(self._pins, self._replays)
 
     def replays(self) -> Replays:
@@ -164,13 +167,6 @@ class Desk:
         ports = self.ports
         needed = (ports.ledger, ports.objects, ports.catalogue, ports.limiter, ports.clock)
         return causes.replays(*needed, limit=self._replays)
-
-    def _keep(self, row: JobRow) -> timedelta:
-        """Return how long a row stays once it has ended: longest where nothing says it."""
-        try:
-            return KEEP[self._pins.campaign(row).config.retention]
-        except UnknownCampaign:
-            return KEEP[Retention.AUDIT]
 
     @cached_property
     def is_local(self) -> bool:

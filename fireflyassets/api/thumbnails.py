@@ -49,7 +49,7 @@ class Thumbnails:
     def _keys(self, row: JobRow, name: str) -> list[str]:
         keys = [key for key in row.outputs if ids.delivered_aspect(key) == name]
         if keys:
-            return keys
+            return [*keys, *map(ids.rejected_key, keys)]
         return [
             result.picture.key
             for (step, generation), result in self._ledger.history(row.job_id).steps.items()

@@ -30,6 +30,7 @@ GROUPS: Final = (
     "fireflyassets.cli.dlq",
     "fireflyassets.cli.budget",
     "fireflyassets.cli.webhooks",
+    "fireflyassets.cli.recall",
     "fireflyassets.cli.keys",
     "fireflyassets.cli.why",
     "fireflyassets.cli.legal_hold",

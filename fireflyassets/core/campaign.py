@@ -34,6 +34,10 @@ class ReviewMode(StrEnum):
 
     NONE = "none"
     REQUIRED = "required"
+    SAMPLED = "sampled"
+    """A tenth of its jobs, which everybody can draw again; the others are published unseen."""
+    FLAGGED = "flagged"
+    """Jobs whose prompt a rule has rewritten; the others are published unseen."""
 
 
 class Retention(StrEnum):

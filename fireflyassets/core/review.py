@@ -133,6 +133,8 @@ def told_as(before: HumanReview, move: Move) -> EventType | None:
 
 SECOND_LOOK_SHARE: Final = 0.1
 """Of a cluster that is approved as a whole."""
+SAMPLED_SHARE: Final = 0.1
+"""Of a campaign's jobs, where its review is sampled."""
 CLUSTER_LEAST: Final = 3
 """Jobs from which on a second look is drawn: fewer are all seen at a glance."""
 

@@ -96,16 +96,16 @@ def launched(options: Options, say: Say) -> Generator[Stack]:
             twin_options=options.twin_options,
             postgres=options.postgres,
         )
-        with _sign_in(doors, project), keeping.kept(state), stopped_at_the_end(stack):
+        with doorway(doors, project), keeping.kept(state), stopped_at_the_end(stack):
             stack.start(services.phases(composition))
             yield stack
 
 
-def _sign_in(doors: access.Access, project: Path) -> AbstractContextManager[None]:
+def doorway(doors: access.Access, project: Path) -> AbstractContextManager[None]:
     """Let people choose who they are; it ends after the stack, which may ask it until then."""
     back_to = f"{doors.url('api')}{PREFIX}{BACK}"
-    doorway = sign_in.Doorway(doors.issuer, SystemClock(), back_to=back_to)
-    app = sign_in.create_app(doorway, _customers(project), origin=doors.url("sign-in"))
+    made = sign_in.Doorway(doors.issuer, SystemClock(), back_to=back_to)
+    app = sign_in.create_app(made, _customers(project), origin=doors.url("sign-in"))
     return sign_in.served(app, host=access.HOST, port=doors.ports["sign-in"])
 
 

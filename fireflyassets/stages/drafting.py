@@ -17,6 +17,7 @@ from fireflyassets.core.errors import UnusableConfiguration
 from fireflyassets.core.job import JobRequest, JobRow, Rewritten
 from fireflyassets.core.recipe_step import JOB_TEXTS
 from fireflyassets.core.request import Problem, prompt_problems, validate
+from fireflyassets.core.review import SAMPLED_SHARE, is_sampled
 from fireflyassets.core.status import HumanReview, Status
 from fireflyassets.ports.catalogue import Catalogue
 from fireflyassets.ports.guardrail import Declined, Guardrail, Verdict
@@ -83,9 +84,9 @@ def row_of(
     request: JobRequest, campaign: Campaign, card: money.RateCard, *, created_at: datetime
 ) -> JobRow:
     """Return the row of a valid request, but for where its manifest lies."""
-    review = campaign.config.review is ReviewMode.REQUIRED
+    job_id = ids.job_id(request.customer, request.key)
     return JobRow(
-        job_id=ids.job_id(request.customer, request.key),
+        job_id=job_id,
         customer_id=request.customer,
         campaign_id=request.campaign,
         status=Status.QUEUED,
@@ -102,8 +103,20 @@ def row_of(
         credential=campaign.config.credential,
         campaign_version=campaign.version,
         rate_card=card.version,
-        human_reviewed=HumanReview.PENDING if review else HumanReview.NOT_REQUIRED,
+        human_reviewed=_review(campaign, request, job_id),
     )
+
+
+def _review(campaign: Campaign, request: JobRequest, job_id: str) -> HumanReview:
+    """Return whether a person must approve a job's outputs; the campaign's name seeds a sample."""
+    config = campaign.config
+    asked = {
+        ReviewMode.NONE: False,
+        ReviewMode.REQUIRED: True,
+        ReviewMode.SAMPLED: is_sampled(job_id, seed=campaign.slug, share=SAMPLED_SHARE),
+        ReviewMode.FLAGGED: request.rewritten is not None,
+    }
+    return HumanReview.PENDING if asked[config.review] else HumanReview.NOT_REQUIRED
 
 
 def _price(campaign: Campaign, request: JobRequest, card: money.RateCard) -> Decimal:
@@ -177,4 +190,5 @@ def judged(
     )
     if problems:
         return Invalid(tuple(_of_rewriting(one, verdict, draft.number) for one in problems))
-    return replace(draft, request=request)
+    review = _review(campaign, request, draft.job_id)
+    return replace(draft, request=request, row=replace(draft.row, human_reviewed=review))

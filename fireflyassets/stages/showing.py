@@ -73,8 +73,8 @@ class Showing:
     def _place(self, key: str, row: JobRow, *, may_move: bool) -> bool:
         """Bring one object to its place with its tags; False if that is not all that is due."""
         review = row.human_reviewed
-        places = (key, ids.rejected_key(key))
-        target, source = places[::-1] if review is HumanReview.REJECTED else places
+        target = lies_at(key, review)
+        source = key if target != key else ids.rejected_key(key)
         here, there = self.objects.tags(target), None
         if here is None or review is HumanReview.REJECTED or _may_be_away(row):
             there = self.objects.tags(source)
@@ -92,6 +92,11 @@ class Showing:
         if there is not None and not is_held(there):
             self.objects.delete(source)
         return True
+
+
+def lies_at(key: str, review: HumanReview) -> str:
+    """Return where an output lies once its review is shown."""
+    return ids.rejected_key(key) if review is HumanReview.REJECTED else key
 
 
 def is_held(tags: Mapping[str, str]) -> bool:

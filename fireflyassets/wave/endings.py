@@ -3,6 +3,7 @@
 Belongs here: the map from trouble to a row's new state. Does not: the trouble itself.
 """
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -15,12 +16,26 @@ from fireflyassets.core.recipe_step import OnFailure
 from fireflyassets.core.status import KEPT, HumanReview, Status
 from fireflyassets.ports.entries import Ending, Release
 from fireflyassets.stages.deliver import Delivered
+from fireflyassets.stages.pinning import Pins
 
 KEEP: Final[dict[Retention, timedelta]] = {
     Retention.STANDARD: timedelta(days=90),
     Retention.AUDIT: timedelta(days=7 * 365),
 }
 """How long a closed row stays."""
+
+
+def keeping(pins: Pins) -> Callable[[JobRow], timedelta]:
+    """Return what says how long a row stays once it is settled: longest where nothing says it."""
+
+    def keep(row: JobRow) -> timedelta:
+        try:
+            return KEEP[pins.campaign(row).config.retention]
+        except errors.UnknownCampaign:
+            return KEEP[Retention.AUDIT]
+
+    return keep
+
 
 STORE_PARK: Final = timedelta(minutes=1)
 """How long a job waits that met a ledger or bucket which did not answer."""

@@ -21,6 +21,7 @@ from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.stages.bench import StoredJob
 from fireflyassets.stages.deliver import Delivered
 from fireflyassets.stages.retries import spent
+from fireflyassets.stages.showing import lies_at
 from fireflyassets.wave.job import (
     cost_check,
     review_check,
@@ -101,7 +102,7 @@ def _delivered(
             by_aspect[aspect],
             made.picture,
             wanted,
-            objects.tags(by_aspect[aspect]) or {},
+            objects.tags(lies_at(by_aspect[aspect], row.human_reviewed)) or {},
         )
         for aspect, made in renditions.items()
         if aspect in by_aspect

@@ -11,7 +11,7 @@ import httpx
 from fastapi import FastAPI
 from joserfc import jwt
 from joserfc.jwk import ECKey, Key, KeySet
-from PIL import Image
+from PIL import Image, ImageOps
 from pydantic import SecretStr
 
 from fireflyassets.adapters.guarded_http import Guard
@@ -195,10 +195,14 @@ def clerk(
     return Clerk(door, create_app(ports, settings, provider), peer, api_url, numbers)
 
 
-def picture(width: int = 640, height: int = 360) -> bytes:
-    """Return a JPEG."""
+def picture(width: int = 640, height: int = 360, *, look: int = 0) -> bytes:
+    """Return a JPEG; those of another *look* are seen to be other pictures."""
     target = io.BytesIO()
-    Image.new("RGB", (width, height), (25, 65, 50)).save(target, "JPEG")
+    made = Image.new("RGB", (width, height), (25, 65, 50))
+    if look:
+        grey = Image.linear_gradient("L").rotate(90 * look).resize((width, height))
+        made = ImageOps.colorize(grey, (25, 65, 50), (240, 220, 150))
+    made.save(target, "JPEG")
     return target.getvalue()
 
 
@@ -208,6 +212,7 @@ def finish(
     *,
     status: Status = Status.SUCCEEDED,
     failure: FailureClass | None = None,
+    look: int = 0,
 ) -> None:
     """Run a job to its end, as a wave would, with its renditions in the store."""
     row = door.ledger.job(job_id)
@@ -220,10 +225,11 @@ def finish(
     keys: list[str] = []
     for aspect in ASPECTS if status is Status.SUCCEEDED else ():
         keys.append(ids.delivery_key(customer, campaign, job_id, aspect, "picture.jpg"))
-        door.objects.put(keys[-1], picture(), media_type="image/jpeg")
+        door.objects.put(keys[-1], picture(look=look), media_type="image/jpeg")
+    looks = tuple(PillowPictures().perceptual(picture(look=look)) for _ in keys)
     reason = None if status is Status.SUCCEEDED else "Step art: firefly 451 prompt_unsafe."
     cost = Cost(Decimal("3.5"), Decimal("0.5"))
-    ending = Ending(status, reason, tuple(keys), cost, NOON, None, failure=failure)
+    ending = Ending(status, reason, tuple(keys), cost, NOON, None, failure=failure, looks=looks)
     door.ledger.finish(claim, ending)
 
 

@@ -21,6 +21,7 @@ from fireflyassets.api import (
     plan_routes,
     reference_routes,
     result_routes,
+    review_routes,
     why_routes,
 )
 from fireflyassets.api.pages.app import ROUTERS as PAGE_ROUTERS
@@ -187,7 +188,7 @@ def test_every_setting_is_there(page: Page) -> None:
 def test_every_address_is_there(page: Page) -> None:
     """A route of the API or of the twin that a page names is answered."""
     parts = (intake_routes, reference_routes, result_routes, why_routes, plan_routes)
-    parts = (*parts, open_routes, campaign_routes)
+    parts = (*parts, open_routes, campaign_routes, review_routes)
     routes = [route for part in parts for route in part.router.routes]
     templates = {getattr(route, "path", "") for route in routes}
     of_pages = [route for router in PAGE_ROUTERS for route in router.routes]

@@ -104,3 +104,16 @@ def test_of_many_jobs_each_decision_is_an_observation() -> None:
         assert shown.partition == job
         assert shown.metadata["human_reviewed"].value == "approved"
         assert shown.metadata["by"].value == "ann"
+
+
+def test_a_rejected_job_that_is_told_again_is_found_where_it_lies() -> None:
+    """Its files were moved with their tags: a person who materializes it again sees that."""
+    with location(reviewed()) as there:
+        (job,) = made(there, 1)
+        judge(there, job, Move.REJECT, Code.QUALITY)
+        tick(there)
+
+        there.by_hand([job])
+
+        assert there.checks(Check.TAGGING) == {job: "SUCCEEDED"}
+        assert there.checks(Check.REVIEW) == {job: "FAILED"}

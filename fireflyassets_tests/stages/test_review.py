@@ -3,10 +3,11 @@
 import itertools
 from datetime import timedelta
 
+from fireflyassets.adapters.word_lists import WordList, WordLists, WordRule
 from fireflyassets.core.campaign import ReviewMode
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.request import Problem
-from fireflyassets.core.review import Code, Move
+from fireflyassets.core.review import Code, Move, is_sampled
 from fireflyassets.core.status import HumanReview
 from fireflyassets.stages.review import MOST, Outcome, Pick, Reviews, Ruling, code_of
 from fireflyassets_tests.api.desk_clerk import finish
@@ -180,3 +181,35 @@ def test_the_pace_is_told_by_person() -> None:
 
     assert (pace.by, pace.acts, pace.hasty, pace.is_flagged) == ("ann", 2, 1, True)
     assert door.clock.now() - one.created_at < timedelta(hours=1)
+
+
+def test_a_sampled_review_asks_for_its_share_and_always_the_same() -> None:
+    """A tenth waits for a person, and anybody can draw it again by the campaign's name."""
+    sampled = config(review=ReviewMode.SAMPLED)
+    door = front_door(FixedCatalogue(sampled))
+    rows = [asked(key=f"job-{number}") for number in range(300)]
+
+    door.intake.accept(rows, customer=CUSTOMER, campaign=CAMPAIGN)
+
+    found = door.ledger.rows()
+    waiting = {one.job_id for one in found if one.human_reviewed is HumanReview.PENDING}
+    drawn = {
+        one.job_id
+        for one in found
+        if is_sampled(one.job_id, seed=f"{CUSTOMER}/{CAMPAIGN}", share=0.1)
+    }
+    assert waiting == drawn
+    assert 10 < len(waiting) < 60
+
+
+def test_a_flagged_review_asks_for_what_a_rule_rewrote() -> None:
+    """What was sent as it was written is published unseen."""
+    rule = WordRule(rule="glass", fix="Say glass.", words=("bottle",), replace_with="glass")
+    lists = WordLists([WordList(rules=(rule,))])
+    door = front_door(FixedCatalogue(config(review=ReviewMode.FLAGGED)), guardrail=lists)
+    rows = [asked(key="plain", prompt="A meadow"), asked(key="changed", prompt="A bottle")]
+
+    door.intake.accept(rows, customer=CUSTOMER, campaign=CAMPAIGN)
+
+    found = {row.idempotency_key: row.human_reviewed for row in door.ledger.rows()}
+    assert found == {"plain": HumanReview.NOT_REQUIRED, "changed": HumanReview.PENDING}

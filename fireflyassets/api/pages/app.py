@@ -17,6 +17,8 @@ from fireflyassets.api.pages import (
     mending_pages,
     metric_pages,
     plan_pages,
+    recall_pages,
+    review_pages,
     sign_in,
     webhook_pages,
 )
@@ -40,6 +42,8 @@ ROUTERS: Final = (
     dead_pages.router,
     metric_pages.router,
     webhook_pages.router,
+    review_pages.router,
+    recall_pages.router,
 )
 
 

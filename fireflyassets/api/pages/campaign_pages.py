@@ -253,5 +253,6 @@ def _campaign(
         "is_first": after is None,
         "more": urlencode({**kept, **behind}) if behind else None,
         "may_steer": Scope.OPS in who.scopes,
+        "may_review": Scope.REVIEW in who.scopes,
         "planned": at.campaigns.planned(who.tenant, campaign),
     }

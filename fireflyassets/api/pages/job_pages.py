@@ -126,6 +126,7 @@ def _page(
         "may_cancel": Scope.WRITE in who.scopes
         and row.cancel is None
         and may_move(row.status, Status.CANCELLED),
+        "may_review": Scope.REVIEW in who.scopes and row.status is Status.SUCCEEDED,
         "may_resume": Scope.OPS in who.scopes and row.hold is not None and not is_over,
     }
     return page(request, "job.html", values, status=status)

@@ -21,6 +21,7 @@ from fireflyassets.api.app import create_app
 from fireflyassets.api.pages.shell import PREFIX
 from fireflyassets.api.pages.sign_in import BACK
 from fireflyassets.core import metric
+from fireflyassets.core.campaign import ReviewMode
 from fireflyassets.core.endpoint import (
     Attempt,
     Endpoint,
@@ -34,6 +35,7 @@ from fireflyassets.core.endpoint import (
 from fireflyassets.core.event import Event, EventType
 from fireflyassets.core.job import CAMPAIGN as BY_CAMPAIGN
 from fireflyassets.core.job import FACTORY, Hold
+from fireflyassets.core.review import Code, Move
 from fireflyassets.core.status import Status
 from fireflyassets.core.tally import Tally
 from fireflyassets.local.access import HOST
@@ -46,6 +48,7 @@ from fireflyassets.ports.metrics import MetricHistory
 from fireflyassets.ports.webhooks import WebhookStore
 from fireflyassets.settings import Settings
 from fireflyassets.stages.queue import drain
+from fireflyassets.stages.review import Pick, Reviews, Ruling
 from fireflyassets_tests.api.desk_clerk import finish, ports_of
 from fireflyassets_tests.front_door import (
     CAMPAIGN,
@@ -110,10 +113,10 @@ class Site:
         self.open(page, "/campaigns")
         page.get_by_role("link", name=f"{role} of {customer}").click()
 
-    def ask(self, name: str, **changes: object) -> str:
+    def ask(self, name: str, *, campaign: str = CAMPAIGN, **changes: object) -> str:
         """Let a job come in, and return its id."""
         row = asked(key=name, **changes)
-        (answer,) = self.door.intake.accept([row], customer=CUSTOMER, campaign=CAMPAIGN)
+        (answer,) = self.door.intake.accept([row], customer=CUSTOMER, campaign=campaign)
         assert isinstance(answer, Recorded), answer
         self.jobs[name] = answer.row.job_id
         self.door.clock.jump(timedelta(seconds=1))
@@ -136,6 +139,7 @@ def site() -> Iterator[Site]:
     shelf = Shelf(
         config(headline_limit=200),
         config(campaign="summer-garden", title="Summer garden"),
+        config(campaign="reviewed", title="Reviewed", review=ReviewMode.REQUIRED),
     )
     door = front_door(shelf)
     ports = replace(ports_of(door), keys=MemoryKeys(issuer.key_set()))
@@ -171,8 +175,25 @@ def fill(made: Site) -> None:
     made.door.ledger.release(claim, Release("unknown", hold=unknown), now=NOON)
     for number in range(55):
         made.ask(f"waiting-{number:02}")
+    wait_for_review(made, jobs=7)
     hold = Hold(f"The campaign is on hold: {MARKUP}", NOON, BY_CAMPAIGN)
     made.door.ledger.hold_campaign(CUSTOMER, "summer-garden", hold)
+
+
+def wait_for_review(made: Site, *, jobs: int) -> None:
+    """Let jobs of three looks wait for a review, one of them with markup, one decided."""
+    door = made.door
+    for number in range(jobs):
+        job_id = made.ask(
+            f"candidate-{number}", campaign="reviewed", prompt=MARKUP if number == 0 else "A meadow"
+        )
+        finish(door, job_id, look=number % 3)
+    reviews = Reviews(door.ledger, door.clock, lambda _: timedelta(days=90), lambda: "act-0")
+    second = made.jobs["candidate-1"]
+    row = door.ledger.job(second)
+    assert row is not None
+    ruling = Ruling(Move.REJECT, "ann@acme.example", Code.QUALITY, note=MARKUP)
+    reviews.judge(CUSTOMER, "reviewed", [Pick(second, row.epoch)], ruling)
 
 
 def tell(store: WebhookStore, job_id: str) -> None:

@@ -293,3 +293,25 @@ def test_no_script_is_needed(here: Site, browser: Chromium) -> None:
         expect(pictures).to_have_count(3)
         page.get_by_role("button", name="Sign out").click()
         expect(page.get_by_role("heading", level=1)).to_have_text("You are signed out")
+
+
+@in_a_browser
+def test_a_reviewer_works_by_the_keyboard(here: Site, browser: Chromium) -> None:
+    """Ticked by the space bar, rejected and undone by keys: no mouse and no script."""
+    with looking(browser, script=False) as watched:
+        page = watched.page
+        here.sign_in(page, role="Reviewer")
+        here.open(page, "/campaigns/reviewed/review")
+        box = page.get_by_role("checkbox", name="candidate-4")
+        box.focus()
+        page.keyboard.press("Space")
+        page.get_by_label("Reason code").focus()
+        page.keyboard.type("R-QUALITY")
+        page.get_by_role("button", name="Reject selected").focus()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("status")).to_contain_text("1 rejected")
+        expect(box).to_have_count(0)
+        page.get_by_role("button", name="Undo").focus()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("status")).to_contain_text("1 open again")
+        expect(box).to_be_visible()

@@ -8,11 +8,12 @@ import pytest
 
 from fireflyassets.api.pages.shell import PREFIX
 from fireflyassets.core import ids
+from fireflyassets.core.campaign import Campaign
 from fireflyassets.core.endpoint import Kind
 from fireflyassets.core.status import Status
-from fireflyassets_tests.api.desk_clerk import OTHER, TOKEN, finished
+from fireflyassets_tests.api.desk_clerk import OTHER, TOKEN, finished, picture
 from fireflyassets_tests.api.pages.browser import OPEN_TO_ALL, ROUTES, Browser, address, visit
-from fireflyassets_tests.front_door import ASPECTS, CAMPAIGN, CUSTOMER, GOOD
+from fireflyassets_tests.front_door import ASPECTS, CAMPAIGN, CUSTOMER, GOOD, FixedCatalogue, config
 
 GUARDED = [route for route in ROUTES if route[1] not in OPEN_TO_ALL | {"/"}]
 ACTIONS = [path for method, path in GUARDED if method == "POST"]
@@ -25,7 +26,15 @@ FIELDS = {
     "like": CAMPAIGN,
     "campaign": "new",
     "title": "New",
+    "since": "2020-01-01T00:00:00Z",
 }
+
+
+class Drawn(FixedCatalogue):
+    """A catalogue whose templates can be looked at."""
+
+    def template(self, campaign: Campaign, name: str) -> bytes:
+        return picture()
 
 
 def ask(browser: Browser, method: str, path: str, job_id: str) -> httpx.Response:
@@ -37,6 +46,8 @@ def ask(browser: Browser, method: str, path: str, job_id: str) -> httpx.Response
     if path.endswith("/plan/release"):
         shown = browser.ask("POST", address("/campaigns/{campaign}/plan", job_id), data=said).text
         said["token"] = shown.partition('name="token" value="')[2].partition('"')[0]
+    if path.endswith("/review/decide"):
+        said["do"] = f"approve one {job_id}.1"
     if path.startswith("/webhooks/"):
         at = browser.app.state.desk.endpoints
         at.add(CUSTOMER, "ep_1", kind=Kind.WEBHOOK, url="https://hooks.example.com/", types=())
@@ -82,7 +93,7 @@ def test_another_tenant_sees_and_moves_nothing_of_ours(method: str, path: str) -
 @pytest.mark.parametrize(("method", "path"), GUARDED)
 def test_every_route_serves_its_own_tenant(method: str, path: str) -> None:
     """Else a refusal to others would mean nothing."""
-    ours = visit()
+    ours = visit(catalogue=Drawn(config(), config(customer="bolt")))
     acts = path.startswith("/jobs/") and method == "POST"
     job_id = ours.desk.post().json()["jobId"] if acts else finished(ours.desk)
 

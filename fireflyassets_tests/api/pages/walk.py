@@ -18,6 +18,7 @@ NO_PAGES = {
     "/style/{mark}.css": "the style sheet",
     "/campaigns/{campaign}/jobs/{job_id}/pictures/{name}": "a picture",
     "/jobs/{job_id}/outputs/{aspect}": "leads to a file",
+    "/jobs/{job_id}/templates/{aspect}": "a picture",
 }
 """Routes that answer GET with something else than a page."""
 
@@ -36,6 +37,14 @@ PAGES: dict[str, dict[str, Callable[[Site], str]]] = {
         "campaign out of service": lambda _: "/campaigns/broken",
     },
     "/campaigns/{campaign}/plan": {"plan, before a brief": lambda _: f"{HERE}/plan"},
+    "/campaigns/{campaign}/review": {
+        "review": lambda _: "/campaigns/reviewed/review",
+        "review, nothing waits": lambda _: f"{HERE}/review",
+    },
+    "/jobs/{job_id}/review": {
+        "candidate": lambda here: f"/jobs/{here.jobs['candidate-0']}/review",
+        "candidate, decided": lambda here: f"/jobs/{here.jobs['candidate-1']}/review",
+    },
     "/jobs/{job_id}": {
         "job done": lambda here: f"/jobs/{here.jobs['done']}",
         "job refused, with markup": lambda here: f"/jobs/{here.jobs['refused']}",
@@ -47,6 +56,11 @@ PAGES: dict[str, dict[str, Callable[[Site], str]]] = {
     "/webhooks": {
         "webhooks": lambda _: "/webhooks",
         "webhooks, done": lambda _: "/webhooks?done=test",
+    },
+    "/recall": {
+        "recall": lambda _: "/recall",
+        "recall, with hits": lambda _: "/recall?since=2020-01-01T00:00:00Z",
+        "recall, refused": lambda _: "/recall?since=yesterday",
     },
     "/metrics": {"metrics": lambda _: "/metrics"},
     "/signed-out": {"signed out": lambda _: "/signed-out"},
