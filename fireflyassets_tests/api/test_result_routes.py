@@ -359,6 +359,8 @@ def test_the_description_lists_the_public_routes() -> None:
         "/v1/jobs",
         "/v1/jobs/{job_id}",
         "/v1/jobs/{job_id}/cancel",
+        "/v1/jobs/{job_id}/legal-hold",
+        "/v1/jobs/{job_id}/legal-hold/release",
         "/v1/jobs/{job_id}/outputs/{aspect}",
         "/v1/jobs/{job_id}/resume",
         "/v1/jobs/{job_id}/reviews",

@@ -76,7 +76,7 @@ def ask(desk: Clerk, method: str, path: str, job_id: str, sent: str | None) -> h
     address = path.format(**NAMES, **named, job_id=job_id, token="{token}")
     if method == "GET":
         return desk.ask(method, address, token=sent)
-    if path.endswith(("/release", "/plans")):
+    if path.startswith("/v1/plans"):
         return plan(desk, method, address, sent)
     if path.endswith(":batch"):
         content = f"key,prompt,locale,headline,aspects\nk9,A,en-GB,B,{ASPECTS[0]}\n".encode()
@@ -90,7 +90,7 @@ def ask(desk: Clerk, method: str, path: str, job_id: str, sent: str | None) -> h
     if path.endswith("/references"):
         kind = {"Content-Type": "image/jpeg"}
         return desk.ask(method, address, token=sent, content=picture(), headers=kind)
-    steers = path.endswith(("/hold", "/resume"))
+    steers = path.endswith(("/hold", "/resume", "/legal-hold", "/legal-hold/release"))
     body: dict[str, object] = {"reason": "a test"} if steers else JOB | {"idempotencyKey": "k9"}
     if path.endswith("/reviews"):
         body = {"decision": "approve", "jobs": [{"jobId": job_id, "version": 1}]}
