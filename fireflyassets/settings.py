@@ -160,7 +160,7 @@ class Settings(BaseSettings):
     """EventBridge bus that gets every event too; empty: none."""
     contacts: dict[str, str] = Field(default_factory=dict)
     """Role -> SNS topic (JSON) of those who look after customers: ``cs`` is told of endpoints that
-    are down or disabled."""
+    are down or disabled, ``review`` of jobs that ended in review."""
 
     limiter_redis_url: SecretStr | None = None
     """Redis for the shared limiter, which then needs ``fireflyassets[redis]``; without it the

@@ -14,9 +14,12 @@ from fireflyassets.adapters.couriers import SnsCourier
 from fireflyassets.adapters.threads import lanes
 from fireflyassets.core.endpoint import Kind
 from fireflyassets.core.event import Event, EventType, body_of, facts_payload
+from fireflyassets.core.failure import FailureClass
+from fireflyassets.core.status import Status
+from fireflyassets.stages.notify import event_body
 from fireflyassets_tests.aws_clients import aws_environment
 from fireflyassets_tests.contracts import webhooks
-from fireflyassets_tests.contracts.ledgers import ACME, NOON
+from fireflyassets_tests.contracts.ledgers import ACME, NOON, job
 from fireflyassets_tests.contracts.stores import unique
 
 if TYPE_CHECKING:
@@ -106,6 +109,25 @@ def test_customer_success_hears_of_an_endpoint_that_is_down(
     assert told["Subject"] == "Webhooks of acme are down"
     assert "HTTP 503" in told["Message"]
     assert "Answer 2xx." in told["Message"]
+
+
+def test_reviewers_hear_of_a_job_that_needs_a_look(
+    events: "EventBridgeClient", sns: "SNSClient", sqs: "SQSClient"
+) -> None:
+    """By its own topic, with what to ask for more; customer success is left alone."""
+    (mine, at), (others, elsewhere) = inbox(sqs), inbox(sqs)
+    contacts = {"review": subscribed(sns, at), "cs": subscribed(sns, elsewhere)}
+    announcer = AwsAnnouncer("", contacts, events=lambda: events, sns=lambda: sns)
+    row = job("k1", status=Status.REVIEW, failure=FailureClass.UNSAFE_CONTENT)
+    event = Event("r", EventType.JOB_REVIEW, ACME, NOON, job_id=row.job_id, status=row.status)
+
+    announcer.announce(event, event_body(event, row, api_url="https://api.example"))
+
+    told = heard(sqs, mine)
+    assert told["Subject"] == "A job of acme needs a look"
+    assert f"job {row.job_id}." in told["Message"]
+    assert "unsafe-content" in told["Message"]
+    assert "Messages" not in sqs.receive_message(QueueUrl=others)
 
 
 def test_a_topic_is_a_way_to_be_told(sns: "SNSClient", sqs: "SQSClient") -> None:
