@@ -43,7 +43,11 @@ MUTANTS: dict[str, tuple[Mutant, str]] = {
     ),
     # Nobody is called for dead letters.
     "threshold": (
-        ("core/alarm.py", "    threshold=0,\n", "    threshold=1_000_000,\n"),
+        (
+            "core/alarm.py",
+            "    Level(metric.DEAD, Statistic.MAXIMUM),\n    threshold=0,\n",
+            "    Level(metric.DEAD, Statistic.MAXIMUM),\n    threshold=1_000_000,\n",
+        ),
         "alarms_missed",
     ),
     # What was refused for good is run again.

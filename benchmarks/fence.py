@@ -47,8 +47,8 @@ MUTANTS = {
     # A lost answer is taken for a refusal.
     "resubmit": (
         "fence/protocol.py",
-        "return await self.collector.close(attempt, AttemptState.LOST, fault)",
-        "return await self.collector.close(attempt, AttemptState.REFUSED, fault)",
+        "return await self.collector.close(attempt, AttemptState.LOST, call.heard(fault))",
+        "return await self.collector.close(attempt, AttemptState.REFUSED, call.heard(fault))",
     ),
 }
 
