@@ -12,7 +12,7 @@ import random
 import secrets
 import time
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -218,16 +218,13 @@ def telling(settings: Settings) -> Telling:
     store = DynamoWebhooks(dynamodb, prefix=settings.table_prefix)
     ledger = CountedLedger(dynamodb, prefix=settings.table_prefix, tally=tally())
     signing = WebhookSecrets(secrets_of(settings), settings.webhook_secret, clock)
-    announcer = AwsAnnouncer(
-        settings.event_bus,
-        settings.contacts,
-        events=lambda: clients.events(region),
-        sns=lambda: clients.sns(region),
-    )
+    bus, contacts = settings.event_bus, settings.contacts
+    events, sns = partial(clients.events, region), partial(clients.sns, region)
+    announcer = AwsAnnouncer(bus, contacts, events=events, sns=sns) if bus or contacts else None
     relay = Relay(store, ledger, clock, api_url=settings.api_url, announcer=announcer)
     couriers = {
         Kind.WEBHOOK: HttpCourier(GuardedHttp(guard(settings)), signing, clock),
-        Kind.SNS: SnsCourier(lambda: clients.sns(region), clock, calls),
+        Kind.SNS: SnsCourier(sns, clock, calls),
     }
     return Telling(store, relay, couriers, clock, calls, tally=tally(), chance=chance)
 

@@ -46,6 +46,13 @@ class WebhookStore(ABC):
         """
 
     @abstractmethod
+    def pass_over(self, events: Sequence[Event]) -> bool:
+        """Note of up to a hundred events that nobody is to be told of them, all or nothing.
+
+        False, and nothing is written, if somebody else has told or passed over one of them.
+        """
+
+    @abstractmethod
     def endpoints(self, customer: str) -> list[Endpoint]:
         """Return a customer's endpoints by id, read consistently."""
 

@@ -28,6 +28,10 @@ LEASE: Final = timedelta(seconds=30)
 """How long a delivery is a process's own: several tries' time."""
 FRESH: Final = timedelta(seconds=5)
 """How old the list of a customer's endpoints may be."""
+PASSED_AT: Final = 25
+"""Events that nobody hears of are passed over together, so many or more at once."""
+PASSED_AFTER: Final = timedelta(seconds=30)
+"""How long the first of fewer waits for others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +72,9 @@ class Relay:
         Raises:
             StoreUnavailable: Not now.
         """
-        events = self._store.pending(most=MOST)
+        pending = self._store.pending(most=MOST)
+        events = [one for one in pending if self._is_heard(one)]
+        self._pass_over([one for one in pending if not self._is_heard(one)])
         rows = self._rows(events)
         for one in {(one.customer, one.campaign): one for one in events if one.status}.values():
             # Before an end is told: while it is pending, a death loses nothing that follows.
@@ -86,6 +92,15 @@ class Relay:
         if self._announcer:
             self._announcer.announce(prepared.event, prepared.body)
         return self._store.fan_out(prepared.event, prepared.deliveries)
+
+    def _is_heard(self, event: Event) -> bool:
+        return self._announcer is not None or bool(self._endpoints(event.customer))
+
+    def _pass_over(self, unheard: Sequence[Event]) -> None:
+        """Save the reads and writes that telling each by itself would take."""
+        now = self._clock.now()
+        if len(unheard) >= PASSED_AT or (unheard and now - unheard[0].at >= PASSED_AFTER):
+            self._store.pass_over(unheard)
 
     def _rows(self, events: Sequence[Event]) -> dict[str, JobRow]:
         wanted: defaultdict[str, set[str]] = defaultdict(set)

@@ -66,6 +66,21 @@ def test_an_event_that_nobody_wants_is_told_too(webhook_world: World) -> None:
     assert webhook_world.store.pending(most=10) == []
 
 
+def test_events_are_passed_over_together_or_not_at_all(webhook_world: World) -> None:
+    """One that somebody has told leaves the others pending, for a later look."""
+    store = webhook_world.store
+    first, second, third = (one_event(webhook_world, key) for key in ("one", "two", "three"))
+    store.fan_out(second, [])
+
+    assert not store.pass_over([first, second, third])
+    assert {one.event_id for one in store.pending(most=10)} == {first.event_id, third.event_id}
+    assert store.pass_over([first, third])
+    assert not store.fan_out(first, [delivery(first, endpoint())])
+
+    assert store.pending(most=10) == []
+    assert store.deliveries(Chosen(ACME)) == []
+
+
 def test_the_oldest_is_told_first_within_the_bound(webhook_world: World) -> None:
     events = [one_event(webhook_world, key) for key in ("one", "two", "three")]
 

@@ -57,6 +57,7 @@ class Bureau:
         self.ledger = CountedPages()
         self.world = replace(ledgers.memory_world(), ledger=self.ledger)
         self.store = webhooks.over(self.ledger)
+        self.store.add_endpoint(webhooks.endpoint())
         self.claims: dict[str, Claim] = {}
         self.ended_at = NOON
         self.add(*keys)

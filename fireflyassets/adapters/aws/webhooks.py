@@ -23,7 +23,7 @@ from fireflyassets.ports.webhooks import Chosen, WebhookStore
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
-    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
+    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef, UpdateTypeDef
 
 _EVER: Final = datetime(2020, 1, 1, tzinfo=UTC)
 
@@ -50,19 +50,24 @@ class DynamoWebhooks(WebhookStore):
 
     def fan_out(self, event: Event, deliveries: Sequence[Delivery]) -> bool:
         """Write an event's deliveries and note that it is told, once."""
-        table = self._tables.deliveries
-        told = update(
-            self._tables.outbox,
-            {"eventId": to.text(event.event_id)},
-            Change({"pendingKey": None}),
-            Condition("#pendingKey = :pending", {":pending": to.text(event_codec.PENDING)}),
-        )
+        table, told = self._tables.deliveries, self._told(event)
         if not deliveries:
             return isinstance(self._database.update(told), Applied)
         writes: list[TransactWriteItemTypeDef] = [
             {"Put": put(table, codec.delivery_item(one))} for one in deliveries
         ]
         return isinstance(self._database.transact([{"Update": told}, *writes]), Committed)
+
+    def pass_over(self, events: Sequence[Event]) -> bool:
+        """Note that nobody is to be told, all or nothing, once."""
+        told: list[TransactWriteItemTypeDef] = [{"Update": self._told(one)} for one in events]
+        return isinstance(self._database.transact(told), Committed)
+
+    def _told(self, event: Event) -> "UpdateTypeDef":
+        key = {"eventId": to.text(event.event_id)}
+        pending = {":pending": to.text(event_codec.PENDING)}
+        told = Change({"pendingKey": None})
+        return update(self._tables.outbox, key, told, Condition("#pendingKey = :pending", pending))
 
     def endpoints(self, customer: str) -> list[Endpoint]:
         """Return a customer's endpoints by id, read consistently."""

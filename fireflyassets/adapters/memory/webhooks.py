@@ -46,6 +46,15 @@ class MemoryWebhooks(WebhookStore):
                 self.add_delivery(one)
             return True
 
+    def pass_over(self, events: Sequence[Event]) -> bool:
+        """Note that nobody is to be told, once."""
+        with self._lock:
+            ids = {one.event_id for one in events}
+            if self._told & ids:
+                return False
+            self._told |= ids
+            return True
+
     def endpoints(self, customer: str) -> list[Endpoint]:
         """Return a customer's endpoints by id."""
         return [one for one in self.every_endpoint() if one.customer == customer]
