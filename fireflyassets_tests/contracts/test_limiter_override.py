@@ -5,7 +5,9 @@ Here: the port's promises, run over memory, DynamoDB and Redis. Not here: the co
 
 import logging
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta
+from threading import Barrier
 
 import pytest
 
@@ -317,6 +319,32 @@ def test_somebody_elses_override_stands_until_its_end(world: World) -> None:
     assert again.replaced == first
     world.clock.advance(3600)
     assert other.override(world.item, 30, duration=HOUR, by="grace", why="calm").replaced is None
+
+
+def test_of_overrides_at_one_moment_one_stands(world: World) -> None:
+    """Each of eight operators has seen that there is none: all but one are told whose it is."""
+    limiters = [world.limiter(per_minute(60)) for _ in range(8)]
+    together = Barrier(len(limiters))
+
+    def sets(n: int) -> str | None:
+        together.wait(timeout=10)
+        try:
+            by = (
+                limiters[n]
+                .override(world.item, 12 + n, duration=HOUR, by=f"op-{n}", why="x")
+                .made.by
+            )
+        except OverrideStands:
+            return None
+        return by
+
+    for _ in range(5):
+        with ThreadPoolExecutor(len(limiters)) as threads:
+            stood = [by for by in threads.map(sets, range(len(limiters))) if by]
+        made = limiters[0].state(world.item).override
+        assert made is not None
+        assert stood == [made.by]
+        limiters[0].clear_override(world.item, by=made.by)
 
 
 def test_an_override_on_an_old_picture_does_not_win_unseen(world: World) -> None:
