@@ -144,7 +144,7 @@ def _lag_s(factory: composition.Factory, root: Path) -> float:
         while factory.ledger.unshown(View.OBJECTS, most=1) or factory.ledger.unshown(
             View.DAGSTER, most=1
         ):
-            Showing(factory.ledger, factory.objects).show_due(most=200)
+            Showing(composition.holding(factory)).show_due(most=200)
             Follower(instance, shop).tick()
     return TICK_S + time.perf_counter() - began
 

@@ -137,7 +137,7 @@ class Desk:
         self.steering = Steering(ports.ledger, ports.clock, keep)
         self.holding = Holding(ports.ledger, ports.objects, ports.clock)
         self.reviews = Reviews(ports.ledger, ports.clock, keep, lambda: uuid4().hex)
-        self.showing = Showing(ports.ledger, ports.objects)
+        self.showing = Showing(self.holding)
         self.recalls = Recalls(
             ports.ledger, ports.webhooks, ports.catalogue, self._pins, self.reviews
         )

@@ -64,6 +64,11 @@ def is_others(tags: Mapping[str, str]) -> bool:
     return named and not is_ours(tags)
 
 
+def is_held(tags: Mapping[str, str]) -> bool:
+    """Say whether an object's tags put it under a hold, whoever wrote them and how."""
+    return is_ours(tags) or is_others(tags)
+
+
 def held(tags: Mapping[str, str]) -> dict[str, str]:
     """Return the tags of an object under a hold: no rule is of its class."""
     kept = released(tags)

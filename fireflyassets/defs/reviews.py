@@ -21,6 +21,7 @@ from fireflyassets.core.job import JobRow
 from fireflyassets.core.stage import DELIVERIES
 from fireflyassets.defs import checks, names, resources
 from fireflyassets.ports.reviews import View
+from fireflyassets.stages.holding import Holding
 from fireflyassets.stages.showing import Showing
 from fireflyassets.wave.assembly import Shop
 from fireflyassets.wave.job import review_check
@@ -45,7 +46,7 @@ _ONE: Final = frozenset({Check.REVIEW.value})
 def reviews_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
     """Show a slice of the decisions that are not shown yet."""
     shop = resources.shop(context.resources)
-    moved = Showing(shop.ledger, shop.objects).show_due(most=_SLICE)
+    moved = Showing(Holding(shop.ledger, shop.objects, shop.clock)).show_due(most=_SLICE)
     follower = Follower(context.instance, shop)
     shown = follower.tick()
     late = f", the latest {follower.lag.total_seconds():.0f} s late" if shown else ""

@@ -4,7 +4,8 @@ In: rows whose decision the objects may not show. Out: objects tagged and moved,
 Spends: nothing. A rejected or recalled output lies under ``rejected/``, any other one under its own
 key. Anybody may tag; one process alone moves, since of two that move one object in opposite ways
 each could delete the other's copy. Whoever wrote looks whether the row has moved, and begins anew
-then: the last decision is what remains.
+then: the last decision is what remains. Behind each write of tags it looks for a legal hold, too:
+one that was set meanwhile, whose tags the write may have undone, is brought back (``holding.py``).
 """
 
 import logging
@@ -13,14 +14,16 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
 
-from fireflyassets.core import ids
+from fireflyassets.core import ids, retention
 from fireflyassets.core.errors import StoreUnavailable
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.review import Move
 from fireflyassets.core.status import HumanReview
+from fireflyassets.core.tags import REVIEWED
 from fireflyassets.ports.ledger import JobLedger
 from fireflyassets.ports.objects import ObjectStore
 from fireflyassets.ports.reviews import View
+from fireflyassets.stages.holding import Holding
 
 _log: Final = logging.getLogger(__name__)
 _WRITERS: Final = 16
@@ -30,8 +33,17 @@ _WRITERS: Final = 16
 class Showing:
     """The use case. Safe to share by threads."""
 
-    ledger: JobLedger
-    objects: ObjectStore
+    holding: Holding
+
+    @property
+    def ledger(self) -> JobLedger:
+        """Return the truth."""
+        return self.holding.ledger
+
+    @property
+    def objects(self) -> ObjectStore:
+        """Return where the outputs lie."""
+        return self.holding.objects
 
     def tag(self, rows: Sequence[JobRow]) -> None:
         """Tag the outputs of *rows* by their last decisions, wherever they lie now.
@@ -81,28 +93,28 @@ class Showing:
         found = there if here is None else here
         if found is None:
             return True  # The lifecycle has taken it, or there never was one.
-        wanted = {**found, "human-reviewed": review.value}
-        if here is None and may_move:
+        wanted, moves = {**found, REVIEWED: review.value}, here is None and may_move
+        if moves:
             kept = self.objects.copy(source, target, tags=wanted)
         else:
             kept = found == wanted or self.objects.retag(source if here is None else target, wanted)
+        if moves or found != wanted:
+            self._heed_hold(target if moves or here is not None else source, row, wanted)
         is_moved = there is None or may_move
         if not (kept and is_moved) or self.objects.tags(target) != wanted:
             return False
-        if there is not None and not is_held(there):
+        if there is not None and not retention.is_held(self.objects.tags(source) or {}):
             self.objects.delete(source)
         return True
+
+    def _heed_hold(self, key: str, row: JobRow, written: Mapping[str, str]) -> None:
+        if retention.is_ours(written) != self.holding.is_held(row.customer_id, row.job_id):
+            self.holding.retag(key)
 
 
 def lies_at(key: str, review: HumanReview) -> str:
     """Return where an output lies once its review is shown."""
     return ids.rejected_key(key) if review is HumanReview.REJECTED else key
-
-
-def is_held(tags: Mapping[str, str]) -> bool:
-    """Say whether an object's tags put it under legal hold, whoever wrote them and how."""
-    held = ("legal-hold", "true")
-    return any((name.lower(), said.lower()) == held for name, said in tags.items())
 
 
 def _may_be_away(row: JobRow) -> bool:

@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping
 
+import pytest
+
 from fireflyassets.adapters.memory.objects import MemoryObjects
-from fireflyassets.core import ids
+from fireflyassets.core import ids, retention
 from fireflyassets.core.job import JobRow
 from fireflyassets.core.review import Code, Move
 from fireflyassets.core.status import HumanReview
 from fireflyassets.ports.reviews import View
+from fireflyassets.stages.holding import Holding
 from fireflyassets.stages.review import Outcome, Reviews, Ruling
 from fireflyassets.stages.showing import Showing
 from fireflyassets_tests.front_door import CAMPAIGN, CUSTOMER, FrontDoor
@@ -38,7 +41,7 @@ def test_an_approval_is_a_tag_and_moves_nothing() -> None:
         door.objects.retag(key, {"legal-hold": "true", "human-reviewed": "pending"})
     approved = judge(reviews, row, APPROVE)
 
-    showing = Showing(door.ledger, door.objects)
+    showing = Showing(Holding(door.ledger, door.objects, door.clock))
     showing.tag([approved])
 
     assert there(door, row) == dict.fromkeys(row.outputs, "approved")
@@ -52,7 +55,7 @@ def test_a_rejection_is_tagged_at_once_and_moved_by_one_process() -> None:
     """Whoever answers a click tags; the one that moves objects does the rest."""
     door, reviews, (row,) = reviewed(1)
     rejected = judge(reviews, row, REJECT)
-    showing = Showing(door.ledger, door.objects)
+    showing = Showing(Holding(door.ledger, door.objects, door.clock))
 
     showing.tag([rejected])
     assert there(door, row) == dict.fromkeys(row.outputs, "rejected")
@@ -65,7 +68,7 @@ def test_a_rejection_is_tagged_at_once_and_moved_by_one_process() -> None:
 def test_an_undo_brings_objects_back() -> None:
     """Rejected, undone, approved: the files are where they were."""
     door, reviews, (row,) = reviewed(1)
-    showing = Showing(door.ledger, door.objects)
+    showing = Showing(Holding(door.ledger, door.objects, door.clock))
     rejected = judge(reviews, row, REJECT)
     showing.show_due(most=9)
 
@@ -83,7 +86,7 @@ def test_a_recall_quarantines_what_was_published() -> None:
     door, reviews, (row,) = reviewed(1)
     recalled = judge(reviews, judge(reviews, row, APPROVE), RECALL)
 
-    Showing(door.ledger, door.objects).show_due(most=9)
+    Showing(Holding(door.ledger, door.objects, door.clock)).show_due(most=9)
 
     assert recalled.human_reviewed is HumanReview.REJECTED
     assert there(door, row) == {ids.rejected_key(key): "rejected" for key in row.outputs}
@@ -96,7 +99,7 @@ def test_a_held_object_is_copied_and_never_deleted() -> None:
     door.objects.retag(held, {"Legal-Hold": "TRUE"})
     judge(reviews, row, REJECT)
 
-    Showing(door.ledger, door.objects).show_due(most=9)
+    Showing(Holding(door.ledger, door.objects, door.clock)).show_due(most=9)
 
     assert door.objects.exists(held)
     assert door.objects.tags(ids.rejected_key(held)) == {
@@ -113,7 +116,7 @@ def test_what_lies_beside_a_file_goes_with_it() -> None:
     door.objects.put(ids.sidecar_key(key), b"{}", media_type="application/json")
     judge(reviews, row, REJECT)
 
-    Showing(door.ledger, door.objects).show_due(most=9)
+    Showing(Holding(door.ledger, door.objects, door.clock)).show_due(most=9)
 
     assert there(door, row)[ids.rejected_key(ids.sidecar_key(key))] == "rejected"
     assert not door.objects.exists(ids.sidecar_key(key))
@@ -126,7 +129,7 @@ def test_a_move_that_died_half_way_is_finished() -> None:
     for key in row.outputs:
         door.objects.copy(key, ids.rejected_key(key), tags={"human-reviewed": "rejected"})
 
-    Showing(door.ledger, door.objects).show_due(most=9)
+    Showing(Holding(door.ledger, door.objects, door.clock)).show_due(most=9)
 
     assert there(door, row) == {ids.rejected_key(key): "rejected" for key in row.outputs}
 
@@ -151,11 +154,60 @@ def test_a_decision_in_mid_move_is_what_remains() -> None:
     for key in row.outputs:
         store.put(key, b"x", media_type=JPEG)
 
-    assert Showing(door.ledger, store).show_due(most=9) == 1
+    assert Showing(Holding(door.ledger, store, door.clock)).show_due(most=9) == 1
 
     assert {key: one.tags["human-reviewed"] for key, one in store.objects.items()} == dict.fromkeys(
         row.outputs, "approved"
     )
+
+
+@pytest.mark.parametrize("ruling", [APPROVE, Ruling(Move.REJECT, "ann", Code.COMPETITOR)])
+@pytest.mark.parametrize("released", [False, True])
+def test_a_hold_or_release_between_reading_and_writing_tags_stands(
+    ruling: Ruling, *, released: bool
+) -> None:
+    """The write undoes its tags; whoever wrote brings them back at once, wherever the file is."""
+    door, reviews, (row,) = reviewed(1)
+
+    class Between(MemoryObjects):
+        """A store in which a hold is asked for, or ends, just before the first tags are written."""
+
+        done = True
+
+        def _counsel(self) -> None:
+            if not self.done:
+                self.done = True
+                ask = counsel.release if released else counsel.hold
+                ask(row.customer_id, row.campaign_id, row.job_id, by="counsel", why="a claim")
+
+        def retag(self, key: str, tags: Mapping[str, str]) -> bool:
+            self._counsel()
+            return super().retag(key, tags)
+
+        def copy(self, key: str, to: str, *, tags: Mapping[str, str]) -> bool:
+            self._counsel()
+            return super().copy(key, to, tags=tags)
+
+    store = Between()
+    counsel = Holding(door.ledger, store, door.clock)
+    for key in row.outputs:
+        store.put(key, b"x", media_type=JPEG, tags={"retention": "standard"})
+    if released:
+        counsel.hold(row.customer_id, row.campaign_id, row.job_id, by="counsel", why="a claim")
+    judge(reviews, row, ruling)
+    store.done = False
+    showing = Showing(counsel)
+
+    showing.show_due(most=9)
+
+    def held() -> set[bool]:
+        files = {key: one for key, one in store.objects.items() if not key.startswith("holds/")}
+        return {retention.is_ours(one.tags) for one in files.values()}
+
+    assert held() == {not released}
+    showing.show_due(most=9)
+    assert door.ledger.unshown(View.OBJECTS, most=9) == []
+    assert held() == {not released}
 
 
 class Forgetful(MemoryObjects):
@@ -173,7 +225,7 @@ def test_tags_are_read_back() -> None:
     for key in row.outputs:
         store.put(key, b"x", media_type=JPEG)
 
-    assert Showing(door.ledger, store).show_due(most=9) == 0
+    assert Showing(Holding(door.ledger, store, door.clock)).show_due(most=9) == 0
 
     assert set(row.outputs) < set(store.objects)
     assert len(door.ledger.unshown(View.OBJECTS, most=9)) == 1
@@ -186,4 +238,4 @@ def test_outputs_that_are_gone_do_not_keep_a_decision_due() -> None:
         door.objects.delete(key)
     judge(reviews, row, APPROVE)
 
-    assert Showing(door.ledger, door.objects).show_due(most=9) == 1
+    assert Showing(Holding(door.ledger, door.objects, door.clock)).show_due(most=9) == 1
