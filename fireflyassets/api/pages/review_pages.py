@@ -4,6 +4,7 @@ Belongs here: HTML in front of ``stages/review.py``; which jobs a form means. Do
 A form names each job with the version that was shown, so that whoever was late is told.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -170,12 +171,10 @@ def _said(told: Outcome | tuple[Problem, ...], form: Submission) -> dict[str, ob
     return {"outcome": told, "counts": _counts(told.rows), "undone": undone}
 
 
-def _counts(rows: Sequence[JobRow]) -> Mapping[str, int]:
-    found: dict[str, int] = {}
-    for row in rows:
-        word = row.judged.move.value if row.judged else ""
-        found[word] = found.get(word, 0) + 1
-    return found
+def _counts(rows: Sequence[JobRow]) -> Mapping[Move, int]:
+    """Return how many rows made each move, in the order of the moves, whatever that of the rows."""
+    made = Counter(row.judged.move for row in rows if row.judged)
+    return {move: made[move] for move in Move if made[move]}
 
 
 def _sheet(at: Desk, who: Caller, campaign: str, after: Place | None) -> dict[str, object]:
